@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "base/units.h"
 #include "base/os.h"
+#include "measure/free_memory.h"
 #include "measure/measure.h"
 #include "onnxcost.h"
 
@@ -58,6 +59,12 @@ static uint64_t group_limit(void)
             return bytes;
     }
     return UINT64_MAX;
+}
+
+uint64_t oc_memory_available(void)
+{
+    uint64_t limit = group_limit(), free_bytes = meminfo("MemAvailable");
+    return free_bytes < limit ? free_bytes : limit;
 }
 
 /* Removes trademarks, "CPU" and the clock from "Intel(R) Xeon(R) CPU E5 @ 2.2GHz". */
@@ -202,8 +209,7 @@ void oc_machine_ask(struct oc_arena *a, unsigned threads, struct oc_machine *out
     out->model = model_name(a, out->vendor, named ? u.machine : "unknown");
     out->is_virtual = has_hypervisor();
     out->memory_bytes = meminfo("MemTotal");
-    uint64_t limit = group_limit(), free_bytes = meminfo("MemAvailable");
-    out->available_bytes = free_bytes < limit ? free_bytes : limit;
+    out->available_bytes = oc_memory_available();
     query_caches(a, threads, out);
 }
 

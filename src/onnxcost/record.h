@@ -82,6 +82,10 @@ struct oc_record_info {
         fastest_probe_ns; /* multiply-adds between the runs: mean, fastest that is known; 0: not known */
     size_t n_input;
     const struct oc_record_input *input;
+    double turns_id; /* equal in recordings whose processes took turns (microseconds since 1970); 0: none */
+    const double
+        *turn_ns; /* mean of the runs of each turn, 1000 at most: those of such recordings belong together */
+    uint32_t n_turn;
     const char *provider;  /* oc_record_opts.provider; NULL: none */
     const char *placement; /* "40 of 44 operators by WebGpuExecutionProvider; ..."; NULL: not known */
 };
@@ -94,6 +98,17 @@ struct oc_record_info {
 struct oc_recording;
 int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
               const struct oc_record_opts *opts, struct oc_recording **out, struct oc_err *err);
+/* Several recordings for a comparison, each as oc_record makes it, whose processes take turns: all sessions exist, one runs for 2 to
+ * 20 ms while the others wait, and each goes on until all have enough runs. With fewer threads than processors, they run on the
+ * same processors. So what drifts on a machine, and what differs between its processors, reaches all of them alike. All sessions
+ * are in memory. out: n recordings; all NULL on failure. *failed: the side that failed, n: none. Errors: those of oc_record. */
+struct oc_record_side {
+    const struct oc_model *model;
+    const struct oc_analysis *analysis;
+    const struct oc_record_opts *opts;
+};
+int oc_record_in_turns(const struct oc_record_side *side, size_t n, struct oc_recording **out, size_t *failed,
+                       struct oc_err *err);
 void oc_recording_free(struct oc_recording *r);
 /* Runs the model and opts->rewritten once with the same random inputs: *difference is the largest one between elements of their
  * outputs, relative to the largest magnitude of the output; INFINITY: other types or sizes. Errors: those of oc_record. */

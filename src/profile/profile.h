@@ -204,10 +204,14 @@ struct oc_prof_input {
 };
 
 /* The machine while a recording was made, where the file has it (onnxcost record writes it). 0: not known. */
+enum { OC_MOST_TURNS = 1000 };
 struct oc_prof_machine {
-    double started_s; /* since 1970 */
-    double processors, threads;
-    double others; /* processors that other processes used */
+    double started_s;      /* since 1970 */
+    double turns_id;       /* oc_record_info.turns_id; 0: its process ran alone */
+    const double *turn_ns; /* arena: oc_record_info.turn_ns */
+    uint32_t n_turn;
+    double processors, threads; /* processors: those that the process kept to */
+    double others;              /* processors that other processes used */
     /* a round of multiply-adds on registers between the runs: the mean, and the fastest that is known; 0: not known */
     double probe_ns, probe_fastest_ns;
     /* creation of the first session of the process, and its first run; 0: not known */

@@ -1,89 +1,29 @@
 /* run/: Records a profile: loads ONNX Runtime, makes inputs, runs in a child process. No library is loaded
  * from the working directory or from folders that others can write; security.md promises that.
- * Private to the folder: ort_lib.h providers.h record_files.h. */
-#include <dirent.h>
+ * This file: work in processes of their own, alone or in turns. In turns, one process works and the others wait: what drifts
+ * on a machine reaches all of them alike. The caller gives the turns, so that a process that dies does not keep one.
+ * Private to the folder: ort_lib.h providers.h record_files.h record_job.h. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "base/c_locale.h"
 #include "base/diag.h"
-#include "base/json_write.h"
 #include "base/os.h"
 #include "base/str.h"
-#include "onnxcost/record.h"
-#include "profile/core/run_spread.h"
-#include "profile/profile.h"
 #include "run/record_files.h"
-
-/* Whether more runs would hardly move the median. Small errors cost the first run that has them a sort. */
-static bool is_steady(struct oc_stop_state *s)
-{
-    struct oc_run_spread spread;
-    if (s->n < s->next_check)
-        return false;
-    s->next_check = s->n + s->n / 4 + 1;
-    double *copy = oc_xmalloc(s->n * sizeof(*copy));
-    memcpy(copy, s->ns, s->n * sizeof(*copy));
-    oc_run_spread_of(copy, s->n, &spread);
-    free(copy);
-    return oc_run_spread_error(&spread) * 100 <= OC_ERROR_PERCENT;
-}
-
-bool oc_stop_after(const struct oc_stop_rule *rule, struct oc_stop_state *s, double run_ns, double elapsed_ns)
-{
-    size_t least = rule->runs ? rule->runs : OC_LEAST_RUNS;
-    OC_GROW(s->ns, s->n, s->cap);
-    s->ns[s->n++] = run_ns;
-    s->sum_ns += run_ns;
-    if (rule->runs ? s->n >= rule->runs : rule->most && s->n >= rule->most)
-        return true;
-    /* the next run is expected to take as long as the mean one */
-    if (rule->budget_ns > 0 && elapsed_ns + s->sum_ns / (double)s->n > rule->budget_ns) {
-        s->over_budget = s->n < least;
-        return true;
-    }
-    if (rule->enough_s > 0 && !rule->runs)
-        return s->n >= least && s->sum_ns >= rule->enough_s * 1e9;
-    return !rule->runs && s->n >= least && s->sum_ns >= OC_LEAST_TIME_S * 1e9 &&
-           (s->sum_ns >= OC_MOST_TIME_S * 1e9 || is_steady(s));
-}
-
-enum {
-    ENOUGH_EVENTS = 20000, /* of a profile of runs by the rule: about 10 MB */
-    LEAST_EVENT_NS = 250,  /* time of an operator in the body of a loop; 320 in a Scan of 2,260 steps */
-};
-
-static bool has_loop(const struct oc_model *m)
-{
-    for (uint32_t i = 0; i < m->n_node; i++)
-        if (!strcmp(m->node[i].op_type, "Loop") || !strcmp(m->node[i].op_type, "Scan"))
-            return true;
-    return false;
-}
-
-uint32_t oc_enough_runs(const struct oc_model *m, double run_ns)
-{
-    double events = m->graph[0].n_node ? m->graph[0].n_node : 1, enough;
-    if (has_loop(m) && run_ns / LEAST_EVENT_NS > events)
-        events = run_ns / LEAST_EVENT_NS;
-    enough = ENOUGH_EVENTS / events;
-    return enough > OC_LEAST_RUNS ? (uint32_t)enough : OC_LEAST_RUNS;
-}
 
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
 
-enum kind { MSG_STAGE, MSG_NUMBER, MSG_TEXT, MSG_ERROR, MSG_DONE };
+enum kind { MSG_STAGE, MSG_NUMBER, MSG_TEXT, MSG_TURN, MSG_ERROR, MSG_DONE };
 struct message {
     uint32_t kind, what;
     double number;
@@ -95,7 +35,12 @@ _Static_assert(sizeof(struct message) <= PIPE_BUF, "message too long");
 
 struct oc_child {
     int fd;
+    int turn_fd; /* a byte for each turn; -1: it runs alone */
+    unsigned phase;
 };
+
+/* Bytes of a turn. */
+static const char GO_ON = 'g', ALL_HAVE_ENOUGH = 'e';
 
 /* ---- in the worker's process ------------------------------------------------------------------------ */
 
@@ -135,6 +80,31 @@ void oc_child_text(struct oc_child *c, unsigned what, const char *text)
     send(c, &m);
 }
 
+bool oc_child_takes_turns(const struct oc_child *c)
+{
+    return c->turn_fd >= 0;
+}
+
+bool oc_child_turn(struct oc_child *c, bool enough)
+{
+    char word;
+    ssize_t n;
+    if (c->turn_fd < 0)
+        return enough;
+    send(c, &(struct message){.kind = MSG_TURN, .what = c->phase, .number = enough});
+    while ((n = read(c->turn_fd, &word, 1)) < 0 && errno == EINTR)
+        ;
+    if (n != 1)
+        _exit(1); /* the caller is gone */
+    return word == ALL_HAVE_ENOUGH;
+}
+
+void oc_child_phase(struct oc_child *c)
+{
+    c->phase++;
+    oc_child_turn(c, false);
+}
+
 static void child_own_signals(void)
 {
     static const int mine[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGINT, SIGTERM, SIGHUP};
@@ -145,17 +115,16 @@ static void child_own_signals(void)
 #endif
 }
 
-static _Noreturn void be_child(int fd, FILE *output,
-                               int (*work)(void *arg, struct oc_child *c, struct oc_err *err), void *arg)
+static _Noreturn void be_child(struct oc_child c, FILE *output, const struct oc_child_task *t)
 {
-    struct oc_child c = {fd};
     struct message m = {.kind = MSG_DONE};
     child_own_signals();
     if (output) {
         dup2(fileno(output), STDOUT_FILENO);
         dup2(fileno(output), STDERR_FILENO);
     }
-    if (work(arg, &c, &m.err))
+    oc_child_turn(&c, false);
+    if (t->work(t->arg, &c, &m.err))
         m.kind = MSG_ERROR;
     send(&c, &m);
     _exit(0);
@@ -178,23 +147,37 @@ static bool receive(int fd, const volatile int *stop, struct message *m)
     return true;
 }
 
-/* Returns the last message; its kind is MSG_STAGE if the worker ended without one. */
-static void listen_to(int fd, const struct oc_child_listener *l, struct message *last, char *stage,
-                      size_t cap)
+/* A process and what is known of it. */
+struct process {
+    const struct oc_child_task *task;
+    pid_t pid; /* -1: it could not be started */
+    int from;  /* the end of its messages' pipe; -1: closed */
+    int turns
+        [2]; /* both ends of the pipe of its turns, so that a write to a dead process is no signal; -1: none */
+    FILE *output;
+    struct message last; /* MSG_STAGE: it ended without a last message */
+    char stage[1024];
+    bool waits, enough; /* for its turn; of the phase */
+    unsigned phase;
+};
+
+static void take_message(struct process *p, const struct message *m)
 {
-    struct message m;
-    while (receive(fd, l->stop, &m)) {
-        if (m.kind == MSG_STAGE) {
-            snprintf(stage, cap, "%s", m.text);
-            if (l->stage)
-                l->stage(l->arg, m.text);
-        } else if (m.kind == MSG_NUMBER && l->number) {
-            l->number(l->arg, m.what, m.number);
-        } else if (m.kind == MSG_TEXT && l->text) {
-            l->text(l->arg, m.what, m.text);
-        } else if (m.kind == MSG_ERROR || m.kind == MSG_DONE) {
-            *last = m;
-        }
+    const struct oc_child_listener *l = p->task->listener;
+    if (m->kind == MSG_STAGE) {
+        snprintf(p->stage, sizeof(p->stage), "%s", m->text);
+        if (l->stage)
+            l->stage(l->arg, m->text);
+    } else if (m->kind == MSG_NUMBER && l->number) {
+        l->number(l->arg, m->what, m->number);
+    } else if (m->kind == MSG_TEXT && l->text) {
+        l->text(l->arg, m->what, m->text);
+    } else if (m->kind == MSG_TURN) {
+        p->waits = true;
+        p->enough = m->number != 0;
+        p->phase = m->what;
+    } else if (m->kind == MSG_ERROR || m->kind == MSG_DONE) {
+        p->last = *m;
     }
 }
 
@@ -231,295 +214,188 @@ static int report_end(const char *who, int status, const char *stage, FILE *outp
                    colon, line);
 }
 
+/* ---- turns ------------------------------------------------------------------------------------------- */
+
+static bool has_ended(const struct process *p)
+{
+    return p->from < 0;
+}
+
+/* Gives the turn to the process after `last`, round and round, of those in the earliest phase, once no process has it. The
+ * phase is over when all in it have enough. Returns the one that has the turn. */
+static size_t give_turn(struct process *p, size_t n, size_t last)
+{
+    unsigned phase = UINT_MAX;
+    bool enough = true;
+    for (size_t i = 0; i < n; i++) {
+        if (!has_ended(&p[i]) && !p[i].waits)
+            return last;
+        phase = !has_ended(&p[i]) && p[i].phase < phase ? p[i].phase : phase;
+    }
+    for (size_t i = 0; i < n; i++)
+        enough &= has_ended(&p[i]) || p[i].phase > phase || p[i].enough;
+    for (size_t k = 1; k <= n; k++) {
+        struct process *next = &p[(last + k) % n];
+        if (has_ended(next) || next->phase > phase)
+            continue;
+        next->waits = false;
+        while (write(next->turns[1], enough ? &ALL_HAVE_ENOUGH : &GO_ON, 1) < 0 && errno == EINTR)
+            ;
+        return (last + k) % n;
+    }
+    return last;
+}
+
+static void stop_all(const struct process *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!has_ended(&p[i]))
+            kill(p[i].pid, SIGKILL);
+}
+
+static bool all_ended(const struct process *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!has_ended(&p[i]))
+            return false;
+    return true;
+}
+
+/* One message, or the end of the process. */
+static void hear(struct process *p, const volatile int *stop)
+{
+    struct message m;
+    if (receive(p->from, stop, &m)) {
+        take_message(p, &m);
+        return;
+    }
+    close(p->from);
+    p->from = -1;
+}
+
+/* Until all have ended. One that ends without success ends the others. */
+static void listen_to(struct process *p, size_t n, const volatile int *stop)
+{
+    struct pollfd *of = oc_xcalloc(n, sizeof(*of));
+    size_t turn = n - 1;
+    while (!all_ended(p, n)) {
+        for (size_t i = 0; i < n; i++)
+            of[i] = (struct pollfd){.fd = p[i].from, .events = POLLIN};
+        int ready = poll(of, (nfds_t)n, -1);
+        bool over = (stop && *stop) || (ready < 0 && errno != EINTR);
+        for (size_t i = 0; i < n && ready > 0 && !over; i++) {
+            if (of[i].revents)
+                hear(&p[i], stop);
+            over |= has_ended(&p[i]) && p[i].last.kind != MSG_DONE;
+        }
+        if (over) {
+            stop_all(p, n);
+            break;
+        }
+        if (n > 1)
+            turn = give_turn(p, n, turn);
+    }
+    free(of);
+}
+
+/* ---- processes --------------------------------------------------------------------------------------- */
+
+/* The worker closes the ends that give turns: one that waits must see that the caller is gone. */
+static int start_process(struct process *all, size_t at, bool turns)
+{
+    struct process *p = &all[at];
+    int up[2];
+    if (pipe(up))
+        return -1;
+    p->from = up[0];
+    if (turns && pipe(p->turns)) {
+        close(up[1]);
+        return -1;
+    }
+    p->output = tmpfile();
+    fflush(NULL); /* the runtime's code may flush its copy of the streams */
+    p->pid = fork();
+    if (p->pid == 0) {
+        close(up[0]);
+        for (size_t i = 0; turns && i <= at; i++)
+            close(all[i].turns[1]);
+        oc_entry_forget();
+        be_child((struct oc_child){.fd = up[1], .turn_fd = p->turns[0]}, p->output, p->task);
+    }
+    int error = errno;
+    close(up[1]);
+    errno = error;
+    return p->pid < 0 ? -1 : 0;
+}
+
+/* What became of one; `stopped`: by the caller's signal. */
+static int end_of(const char *who, struct process *p, bool stopped, struct oc_err *err)
+{
+    int status = 0;
+    while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (p->last.kind == MSG_DONE)
+        return 0;
+    if (p->last.kind == MSG_ERROR)
+        return *err = p->last.err, -1;
+    return stopped ? oc_fail(err, OC_EUNSUPPORTED, "interrupted while %s", p->stage)
+                   : report_end(who, status, p->stage, p->output, err);
+}
+
+static void close_process(struct process *p)
+{
+    const int end[] = {p->from, p->turns[0], p->turns[1]};
+    for (size_t i = 0; i < OC_COUNT(end); i++)
+        if (end[i] >= 0)
+            close(end[i]);
+    if (p->output)
+        fclose(p->output);
+}
+
+/* The first one that failed by itself; those that were ended because of it did not. n: none. */
+static size_t first_failed(const struct process *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i].last.kind == MSG_ERROR || (has_ended(&p[i]) && p[i].last.kind != MSG_DONE))
+            return i;
+    return n;
+}
+
+int oc_children_run(const char *who, const struct oc_child_task *task, size_t n, size_t *failed,
+                    struct oc_err *err)
+{
+    const volatile int *stop = task[0].listener->stop;
+    struct process *p = oc_xcalloc(n, sizeof(*p));
+    struct oc_err other;
+    size_t started = 0;
+    int rc = oc_os_check_processes(who, err);
+    for (size_t i = 0; i < n; i++)
+        p[i] = (struct process){.task = &task[i], .from = -1, .turns = {-1, -1}, .stage = "it was started"};
+    for (; started < n && !rc; started++)
+        if (start_process(p, started, n > 1)) {
+            rc = oc_fail(err, OC_EMEMORY, "cannot start a process: %s", strerror(errno));
+            break;
+        }
+    if (rc)
+        stop_all(p, started);
+    else
+        listen_to(p, n, stop);
+    *failed = rc ? n : first_failed(p, n);
+    bool stopped = stop && *stop;
+    for (size_t i = 0; i < started; i++) {
+        bool to_blame = i == *failed || (*failed == n && !rc);
+        if (end_of(who, &p[i], stopped, to_blame ? err : &other))
+            rc = -1;
+    }
+    for (size_t i = 0; i < n; i++)
+        close_process(&p[i]);
+    free(p);
+    return rc;
+}
+
 int oc_child_run(const char *who, int (*work)(void *arg, struct oc_child *c, struct oc_err *err), void *arg,
                  const struct oc_child_listener *listener, struct oc_err *err)
 {
-    int fd[2], status = 0;
-    char stage[1024] = "it was started";
-    struct message last = {.kind = MSG_STAGE};
-    if (oc_os_check_processes(who, err))
-        return -1;
-    if (pipe(fd))
-        return oc_fail(err, OC_EMEMORY, "cannot create a pipe: %s", strerror(errno));
-    FILE *output = tmpfile();
-    fflush(NULL); /* the runtime's code may flush its copy of the streams */
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(fd[0]);
-        oc_entry_forget();
-        be_child(fd[1], output, work, arg);
-    }
-    close(fd[1]);
-    if (pid > 0) {
-        listen_to(fd[0], listener, &last, stage, sizeof(stage));
-        if (listener->stop && *listener->stop)
-            kill(pid, SIGKILL);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-            ;
-    }
-    close(fd[0]);
-    int rc = 0;
-    if (pid < 0)
-        rc = oc_fail(err, OC_EMEMORY, "cannot start a process: %s", strerror(errno));
-    else if (last.kind == MSG_STAGE && listener->stop && *listener->stop)
-        rc = oc_fail(err, OC_EUNSUPPORTED, "interrupted while %s", stage);
-    else if (last.kind == MSG_STAGE)
-        rc = report_end(who, status, stage, output, err);
-    else if (last.kind == MSG_ERROR)
-        rc = (*err = last.err, -1);
-    if (output)
-        fclose(output);
-    return rc;
-}
-
-/* ---- files of a recording --------------------------------------------------------------------------- */
-
-static bool is_folder(const char *path)
-{
-    struct stat s;
-    return !stat(path, &s) && S_ISDIR(s.st_mode);
-}
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat s, t;
-    return !stat(a, &s) && !stat(b, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
-}
-
-/* Prefix of the file names. */
-static const char *prefix_of(const char *model, const struct oc_record_opts *o, struct oc_arena *a)
-{
-    const char *output = o->output;
-    const char *base = oc_base_name(model);
-    size_t n = strlen(base), at = output ? strlen(output) : 0;
-    if (n > 5 && !strcmp(base + n - 5, ".onnx"))
-        n -= 5;
-    const char *tag = o->tag ? o->tag : "";
-    if (!at)
-        return oc_printf(a, "%.*s%s", (int)n, base, tag);
-    if (output[at - 1] == '/')
-        return oc_printf(a, "%s%.*s%s", output, (int)n, base, tag);
-    return is_folder(output) ? oc_printf(a, "%s/%.*s%s", output, (int)n, base, tag)
-                             : oc_printf(a, "%s%s", output, tag);
-}
-
-/* Like mkdir -p; `path` ends with '/'. */
-static int make_folders(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0777) && errno != EEXIST)
-            return -1;
-        *slash = '/';
-    }
-    return 0;
-}
-
-/* Fails if a file of the recording is the model or another input. */
-static int check_destinations(const struct oc_record_files *f, const char *model, bool (*keeps)(const char *),
-                              struct oc_err *err)
-{
-    const char *const path[] = {f->profile, f->optimized, oc_printf(f->a, "%s.data", f->optimized)};
-    for (size_t i = 0; i < OC_COUNT(path); i++)
-        if (same_file(model, path[i]) || (keeps && keeps(path[i])))
-            return oc_fail(err, OC_EARG, "'%s' would be overwritten; --output gives other names",
-                           same_file(model, path[i]) ? model : path[i]);
-    return 0;
-}
-
-int oc_record_files_open(const char *model, const struct oc_record_opts *o, struct oc_arena *a,
-                         struct oc_record_files *out, struct oc_err *err)
-{
-    const char *prefix = prefix_of(model, o, a);
-    int n_folder = (int)(oc_base_name(prefix) - prefix);
-    *out = (struct oc_record_files){.a = a,
-                                    .profile = oc_printf(a, "%s.profile.json", prefix),
-                                    .optimized = oc_printf(a, "%s.optimized.onnx", prefix),
-                                    .weights_name =
-                                        oc_printf(a, "%s.optimized.onnx.data", oc_base_name(prefix))};
-    out->no_optimized = o->no_optimized;
-    if (check_destinations(out, model, o->keeps, err))
-        return -1;
-    if (n_folder > 1 && make_folders(oc_strndup(a, prefix, (size_t)n_folder)))
-        return oc_fail(err, OC_EOUTPUT, "cannot make the folder '%.*s': %s", n_folder, prefix,
-                       strerror(errno));
-    char *folder = oc_printf(a, "%.*s.onnxcost-XXXXXX", n_folder, prefix);
-    if (!mkdtemp(folder))
-        return oc_fail(err, OC_EOUTPUT, "cannot write '%s': %s", out->profile, strerror(errno));
-    out->folder = folder;
-    out->profile_prefix = oc_printf(a, "%s/profile", folder);
-    out->temporary_optimized = oc_printf(a, "%s/%s", folder, oc_base_name(out->optimized));
-    return 0;
-}
-
-/* The runtime does not sync its files; they are synced before they replace others. File systems without fsync
- * support are accepted. */
-static bool on_disk(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
-    if (fd < 0)
-        return false;
-    do {
-        rc = fsync(fd);
-    } while (rc && errno == EINTR);
-    int error = rc ? errno : 0;
-    close(fd);
-    errno = error;
-    return !error || error == EINVAL || error == EROFS || error == ENOTSUP || error == ENOSYS;
-}
-
-static int move(const char *from, const char *to, struct oc_err *err)
-{
-    if (on_disk(from) && !rename(from, to))
-        return 0;
-    return oc_fail(err, OC_EOUTPUT, "cannot write '%s': %s", to, strerror(errno));
-}
-
-/* The runtime does not check whether its profile was written completely; the last byte must close an array.
- * An empty model is invalid. */
-static int check_whole(const char *path, const char *shown, char last, struct oc_err *err)
-{
-    char end[16];
-    FILE *f = fopen(path, "rb");
-    size_t n = f && (!fseek(f, -(long)sizeof(end), SEEK_END) || !fseek(f, 0, SEEK_SET))
-                   ? fread(end, 1, sizeof(end), f)
-                   : 0;
-    if (f)
-        fclose(f);
-    while (n && strchr(" \r\n", end[n - 1]))
-        n--;
-    if (n && (!last || end[n - 1] == last))
-        return 0;
-    return oc_fail(err, OC_EOUTPUT,
-                   "cannot write '%s': ONNX Runtime has left it incomplete: is the disk full?", shown);
-}
-
-static void put_varint(struct oc_buf *b, size_t v)
-{
-    for (; v > 0x7f; v >>= 7)
-        oc_buf_char(b, (char)(v | 0x80));
-    oc_buf_char(b, (char)v);
-}
-
-static void put_field(struct oc_buf *b, unsigned number, const char *data, size_t n)
-{
-    oc_buf_char(b, (char)(number << 3 | 2)); /* length-delimited */
-    put_varint(b, n);
-    oc_buf_add(b, data, n);
-}
-
-/* Writes at an offset from the end of the file. */
-static int write_at_end(const char *path, long back, const struct oc_buf *b, struct oc_err *err)
-{
-    FILE *f = fopen(path, "r+b");
-    bool done = f && !fseek(f, -back, SEEK_END) && fwrite(b->data, 1, b->n, f) == b->n;
-    if (f && fclose(f))
-        done = false;
-    return done ? 0 : oc_fail(err, OC_EOUTPUT, "cannot write '%s': %s", path, strerror(errno));
-}
-
-/* Repeated fields of a protobuf message may come at its end: an entry of metadata_props (field 14). */
-static int mark_model(const char *path, const char *assumed, struct oc_err *err)
-{
-    static const char key[] = "onnxcost.assumed_inputs";
-    struct oc_buf entry = {0}, field = {0};
-    put_field(&entry, 1, key, sizeof(key) - 1);
-    put_field(&entry, 2, assumed, strlen(assumed));
-    put_field(&field, 14, entry.data, entry.n);
-    int rc = write_at_end(path, 0, &field, err);
-    oc_buf_free(&entry);
-    oc_buf_free(&field);
-    return rc;
-}
-
-/* Number of bytes at the end of the file that close the array. */
-static long closing_bytes(const char *path)
-{
-    char end[16];
-    long n = 0;
-    FILE *f = fopen(path, "rb");
-    size_t got = f && !fseek(f, -(long)sizeof(end), SEEK_END) ? fread(end, 1, sizeof(end), f) : 0;
-    if (f)
-        fclose(f);
-    while (got && strchr(" \r\n", end[got - 1]))
-        got--, n++;
-    return got && end[got - 1] == ']' ? n + 1 : 0;
-}
-
-/* Inserts a metadata event before the bracket that closes the array of events. */
-static int mark_profile(const char *path, const char *assumed, const struct oc_prof_machine *m,
-                        struct oc_err *err)
-{
-    struct oc_buf b = {0};
-    long back = closing_bytes(path);
-    struct oc_json_out w = {.f = oc_buf_stream(&b)}, text = {.f = w.f};
-    fputs(",\n{\"cat\" : \"onnxcost\",\"pid\" :0,\"tid\" :0,\"dur\" :0,\"ts\" :0,\"ph\" : \"M\",\"name\" :",
-          w.f);
-    oc_jw_string(&w, assumed);
-    fputs(",\"args\" : {", w.f);
-    if (m->providers && *m->providers) {
-        fputs("\"execution_providers\" : ", w.f);
-        oc_jw_string(&text, m->providers);
-        fputc(',', w.f);
-    }
-    fprintf(w.f,
-            "\"started_s\" : %.3f,\"processors\" : %.0f,\"threads\" : %.0f,"
-            "\"processors_of_others\" : %.3f,\"processors_stolen\" : %.3f,\"throttled\" : %.0f,"
-            "\"vector_probe_ns\" : %.5g,\"vector_probe_fastest_ns\" : %.5g,\"session_ns\" : "
-            "%.0f,\"first_run_ns\" : %.0f,\"clock_limits\" : ",
-            m->started_s, m->processors, m->threads, m->others, m->stolen, m->throttled, m->probe_ns,
-            m->probe_fastest_ns, m->session_ns, m->first_run_ns);
-    w = (struct oc_json_out){.f = w.f};
-    oc_jw_string(&w, m->limits);
-    fputs("}}\n]\n", w.f);
-    fclose(w.f);
-    int rc = back ? write_at_end(path, back, &b, err) : 0;
-    oc_buf_free(&b);
-    return rc;
-}
-
-static int keep_files(struct oc_record_files *f, const char *profile, const struct oc_prof_machine *m,
-                      struct oc_err *err)
-{
-    const char *weights = oc_printf(f->a, "%s/%s", f->folder, f->weights_name);
-    if (access(profile, R_OK))
-        return oc_fail(err, OC_ELIBRARY, "ONNX Runtime has written no profile");
-    bool lacks = access(f->temporary_optimized, R_OK) != 0;
-    f->no_optimized |= lacks;
-    if (lacks && !f->may_lack)
-        return oc_fail(err, OC_ELIBRARY, "ONNX Runtime has not saved the optimized model");
-    if (check_whole(profile, f->profile, ']', err) ||
-        (!lacks && check_whole(f->temporary_optimized, f->optimized, '\0', err)))
-        return -1;
-    bool assumed = f->assumed && *f->assumed;
-    if ((assumed && !lacks && mark_model(f->temporary_optimized, f->assumed, err)) ||
-        mark_profile(profile, assumed ? f->assumed : "", m, err))
-        return -1;
-    if (f->no_optimized)
-        return move(profile, f->profile, err);
-    if (!access(weights, R_OK) && move(weights, oc_printf(f->a, "%s.data", f->optimized), err))
-        return -1;
-    return move(f->temporary_optimized, f->optimized, err) || move(profile, f->profile, err) ? -1 : 0;
-}
-
-void oc_record_folder_remove(const char *folder, struct oc_arena *a)
-{
-    DIR *d = opendir(folder);
-    const struct dirent *e;
-    while (d && (e = readdir(d)))
-        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-            unlink(oc_printf(a, "%s/%s", folder, e->d_name));
-    if (d)
-        closedir(d);
-    rmdir(folder);
-}
-
-int oc_record_files_close(struct oc_record_files *f, const char *profile, const struct oc_prof_machine *m,
-                          struct oc_err *err)
-{
-    int rc = profile ? keep_files(f, profile, m, err) : 0;
-    if (f->folder)
-        oc_record_folder_remove(f->folder, f->a);
-    f->folder = NULL;
-    return rc;
+    size_t failed;
+    return oc_children_run(who, &(struct oc_child_task){work, arg, listener}, 1, &failed, err);
 }

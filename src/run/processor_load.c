@@ -1,5 +1,6 @@
 /* How much of the processors other processes use while a recording is made, and what limits their clock. A recording that had to share its
  * processors is disturbed (profile/core/run_spread.h), which its own times do not show. */
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,14 +79,46 @@ static struct ticks read_ticks(void)
 
 #endif
 
+double oc_wall_time_s(void)
+{
+    return seconds_of(CLOCK_REALTIME);
+}
+
+double oc_own_processor_s(void)
+{
+    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 void oc_load_begin(struct oc_load *l)
 {
     struct ticks t = read_ticks();
-    *l = (struct oc_load){.started_s = seconds_of(CLOCK_REALTIME),
+    *l = (struct oc_load){.started_s = oc_wall_time_s(),
                           .wall_s = seconds_of(CLOCK_MONOTONIC),
                           .own_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID),
                           .busy_s = t.busy,
                           .stolen_s = t.stolen};
+}
+
+static void read_all(double v[4])
+{
+    struct ticks t = read_ticks();
+    v[0] = seconds_of(CLOCK_MONOTONIC);
+    v[1] = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    v[2] = t.busy;
+    v[3] = t.stolen;
+}
+
+void oc_load_pause(struct oc_load *l)
+{
+    read_all(l->paused);
+}
+
+void oc_load_resume(struct oc_load *l)
+{
+    double now[4], *const of[4] = {&l->wall_s, &l->own_s, &l->busy_s, &l->stolen_s};
+    read_all(now);
+    for (size_t i = 0; i < 4; i++)
+        *of[i] += now[i] - l->paused[i];
 }
 
 double oc_load_of_others(const struct oc_load *l)
@@ -158,3 +191,135 @@ void oc_clock_limits(const char *folder, char *out, size_t cap)
     if (n)
         out[n - 2] = '\0';
 }
+
+/* ---- which processors ----------------------------------------------------------------------------------- */
+
+#ifdef __linux__
+
+struct processor {
+    int at;
+    double speed;   /* its capacity or highest clock; 0: not known */
+    int core, turn; /* the first processor of its core; how many of the core come before it */
+};
+
+static int by_preference(const void *a, const void *b)
+{
+    const struct processor *x = a, *y = b;
+    if (x->speed < y->speed || x->speed > y->speed)
+        return x->speed > y->speed ? -1 : 1;
+    return x->turn != y->turn ? x->turn - y->turn : y->at - x->at; /* the first ones serve interrupts */
+}
+
+static double of_processor(const char *folder, int at, const char *name)
+{
+    char file[96];
+    snprintf(file, sizeof(file), "cpu%d/%s", at, name);
+    return read_number(folder, file);
+}
+
+static int core_of(const char *folder, int at)
+{
+    char file[96], word[64];
+    snprintf(file, sizeof(file), "cpu%d/topology/thread_siblings_list", at);
+    return read_word(folder, file, word, sizeof(word)) ? (int)strtol(word, NULL, 10) : at; /* "0-1", "0,64" */
+}
+
+static size_t list_processors(const char *folder, const cpu_set_t *set, struct processor *out)
+{
+    size_t n = 0;
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        if (!CPU_ISSET((size_t)i, set))
+            continue;
+        double capacity = of_processor(folder, i, "cpu_capacity");
+        struct processor p = {.at = i, .core = core_of(folder, i), .speed = capacity};
+        if (capacity <= 0)
+            p.speed = of_processor(folder, i, "cpufreq/cpuinfo_max_freq");
+        for (size_t k = 0; k < n; k++)
+            p.turn += out[k].core == p.core;
+        out[n++] = p;
+    }
+    return n;
+}
+
+void oc_keep_processors(const char *folder, uint32_t threads, struct oc_processors *out)
+{
+    struct processor p[CPU_SETSIZE];
+    cpu_set_t may, keep;
+    CPU_ZERO(&keep);
+    out->n = 0;
+    if (sched_getaffinity(0, sizeof(may), &may))
+        return;
+    uint32_t n = (uint32_t)list_processors(folder, &may, p), most = OC_COUNT(out->at);
+    out->all = !threads || threads >= n;
+    threads = out->all ? n : threads;
+    qsort(p, n, sizeof(*p), by_preference);
+    for (uint32_t i = 0; i < threads; i++) {
+        CPU_SET((size_t)p[i].at, &keep);
+        if (i < most)
+            out->at[out->n++] = p[i].at;
+    }
+    sched_setaffinity(0, sizeof(keep), &keep);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const long *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The threads of this process in the order in which they were started, the first one first. */
+static size_t list_threads(long *id, size_t cap)
+{
+    size_t n = 0;
+    const struct dirent *e;
+    DIR *d = opendir("/proc/self/task");
+    while (d && n < cap && (e = readdir(d)))
+        if (e->d_name[0] != '.')
+            id[n++] = strtol(e->d_name, NULL, 10);
+    if (d)
+        closedir(d);
+    qsort(id, n, sizeof(*id), by_number);
+    return n;
+}
+
+void oc_spread_threads_begin(struct oc_processors *p)
+{
+    long id[MOST_PROCESSORS];
+    size_t n = p->n ? list_threads(id, OC_COUNT(id)) : 0;
+    p->newest = n ? id[n - 1] : 0;
+}
+
+void oc_spread_threads(const struct oc_processors *p)
+{
+    long id[MOST_PROCESSORS];
+    size_t n = p->n ? list_threads(id, OC_COUNT(id)) : 0, at = 0;
+    for (size_t i = 0; i < n; i++) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        if (i && id[i] <= p->newest)
+            continue;
+        CPU_SET((size_t)p->at[at++ % p->n], &one);
+        sched_setaffinity((pid_t)id[i], sizeof(one), &one);
+    }
+}
+
+#else
+
+void oc_keep_processors(const char *folder, uint32_t threads, struct oc_processors *out)
+{
+    (void)folder;
+    (void)threads;
+    *out = (struct oc_processors){0};
+}
+
+void oc_spread_threads_begin(struct oc_processors *p)
+{
+    (void)p;
+}
+
+void oc_spread_threads(const struct oc_processors *p)
+{
+    (void)p;
+}
+
+#endif

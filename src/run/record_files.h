@@ -47,15 +47,37 @@ struct oc_recording {
 
 /* ---- load of other processes ---------------------------------------------------------------------------- */
 
+double oc_wall_time_s(void);     /* since 1970 */
+double oc_own_processor_s(void); /* that all threads of this process have used */
+
 struct oc_load {
     double started_s; /* since 1970 */
     double wall_s, own_s, busy_s, stolen_s;
+    double paused[4]; /* these four when the present pause began */
 };
 void oc_load_begin(struct oc_load *l);
+/* What happens between them is not counted. */
+void oc_load_pause(struct oc_load *l);
+void oc_load_resume(struct oc_load *l);
 /* Processors that other processes have used since then, of those available to this one; 0 also where it is not known. */
 double oc_load_of_others(const struct oc_load *l);
 /* Of them: those that a hypervisor gave to other machines (steal time). */
 double oc_load_stolen(const struct oc_load *l);
+
+/* Processors that a process keeps to, the same ones in every process with as many threads: of the fastest kind, one of each core
+ * before a second one. */
+struct oc_processors {
+    int at[256];
+    uint32_t n;  /* 0: the system cannot do it */
+    bool all;    /* those that the process may use in any case */
+    long newest; /* thread when oc_spread_threads_begin was called */
+};
+/* Keeps this process, and the threads that it starts, on so many of its processors; 0: on all. */
+void oc_keep_processors(const char *folder, uint32_t threads, struct oc_processors *out);
+/* Puts the first thread of this process, and each one that was started since _begin, on one of them, in the order of their start:
+ * processors of one machine differ, so that it matters which thread runs where. */
+void oc_spread_threads_begin(struct oc_processors *p);
+void oc_spread_threads(const struct oc_processors *p);
 
 #define OC_PROCESSORS_FOLDER "/sys/devices/system/cpu"
 /* How often the processors were throttled since the machine was started; 0 also where it is not known. */
@@ -96,8 +118,8 @@ bool oc_stop_after(const struct oc_stop_rule *rule, struct oc_stop_state *s, dou
                    double elapsed_ns);
 
 /* Runs of which a profile has enough events. How often a loop runs its body is not known here: at most four times
- * in a microsecond of a run. run_ns: without profiling. */
-uint32_t oc_enough_runs(const struct oc_model *m, double run_ns);
+ * in a microsecond of a run. run_ns: without profiling. In turns there are three times as many. */
+uint32_t oc_enough_runs(const struct oc_model *m, double run_ns, bool turns);
 
 /* ---- make inputs --------------------------------------------------------------------------------------- */
 
@@ -153,9 +175,19 @@ struct oc_child_listener { /* called in the caller's process, in the order of th
     const volatile int *stop; /* not 0 after a signal: the work is interrupted; NULL: never */
 };
 
-/* Runs work(arg) in a process made by fork() and waits for it. Its standard output and standard error are
- * kept away from the caller's. Returns 0 when work returned 0; else -1 with work's error, or with one that
- * begins with `who` and describes the crash, the stage and the last line of output. */
+struct oc_child_task {
+    int (*work)(void *arg, struct oc_child *c, struct oc_err *err);
+    void *arg;
+    const struct oc_child_listener *listener; /* the first task's `stop` counts */
+};
+
+/* Runs work(arg) of each task in a process made by fork() and waits for all. Their standard output and standard error are
+ * kept away from the caller's. Several take turns: one works, the others wait. Returns 0 when work returned 0 in all; else
+ * -1 with the error of the first that failed, *failed: work's own, or one that begins with `who` and describes the crash, the
+ * stage and the last line of output. The others are ended. *failed is n where none is to blame. */
+int oc_children_run(const char *who, const struct oc_child_task *task, size_t n, size_t *failed,
+                    struct oc_err *err);
+/* One task. */
 int oc_child_run(const char *who, int (*work)(void *arg, struct oc_child *c, struct oc_err *err), void *arg,
                  const struct oc_child_listener *listener, struct oc_err *err);
 
@@ -163,5 +195,11 @@ int oc_child_run(const char *who, int (*work)(void *arg, struct oc_child *c, str
 void oc_child_stage(struct oc_child *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void oc_child_number(struct oc_child *c, unsigned what, double value);
 void oc_child_text(struct oc_child *c, unsigned what, const char *text);
+bool oc_child_takes_turns(const struct oc_child *c);
+/* Ends a turn and waits for the next one. `enough`: the worker could end this phase. Returns whether it has to: all workers that
+ * are in the phase have enough. A worker that runs alone gets its own word back. */
+bool oc_child_turn(struct oc_child *c, bool enough);
+/* Begins the next phase with a new turn, when no worker is in an earlier phase. */
+void oc_child_phase(struct oc_child *c);
 
 #endif

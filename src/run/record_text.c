@@ -160,6 +160,6 @@ void oc_recording_write_line(const struct oc_recording *r, const char *label, FI
             "processors%s%s)\n",
             label, time, i->profiled.runs - 2 * (i->profiled.runs / 4), i->profiled.runs,
             100 * i->profiled.spread, r->machine.others, r->machine.processors, limits.n ? limits.data : "",
-            i->loaded ? ", disturbed" : "");
+            i->loaded && i->turns_id <= 0 ? ", disturbed" : "");
     oc_buf_free(&limits);
 }

@@ -390,13 +390,30 @@ static double number_field(const struct ort_reading *r, unsigned f)
     return oc_parse_double(s.s, s.n, &v) && v > 0 && isfinite(v) ? v : 0;
 }
 
-/* What `onnxcost record` adds (run/child.c): the inputs that it assumed, the machine. */
+/* "[12,13,14]" without those that are no positive numbers. A file that has them several times gets no more memory. */
+static void store_turns(struct ort_reading *r, double *ns, struct oc_prof_machine *m)
+{
+    struct oc_str s = ort_field(r, F_TURN_NS);
+    double v;
+    size_t n;
+    m->turn_ns = ns = ns ? ns : OC_NEW_ARRAY(&r->t->out->arena, OC_MOST_TURNS, double);
+    for (size_t at = s.n && s.s[0] == '['; at < s.n && m->n_turn < OC_MOST_TURNS; at += n + 1) {
+        for (n = 0; at + n < s.n && s.s[at + n] != ',' && s.s[at + n] != ']'; n++)
+            ;
+        if (oc_parse_double(s.s + at, n, &v) && v > 0 && isfinite(v))
+            ns[m->n_turn++] = v;
+    }
+}
+
+/* What `onnxcost record` adds (run/record_files.c): the inputs that it assumed, the machine. */
 static void store_recording(struct ort_reading *r, struct oc_str assumed)
 {
     if (assumed.n)
         oc_diag_add(&r->t->out->diags, OC_INFO, "I-assumed-inputs", "", "recorded with assumed inputs: %.*s",
                     (int)assumed.n, assumed.s);
+    double *turn_ns = (double *)r->t->out->machine.turn_ns;
     r->t->out->machine = (struct oc_prof_machine){.started_s = number_field(r, F_STARTED),
+                                                  .turns_id = number_field(r, F_TURNS_ID),
                                                   .processors = number_field(r, F_PROCESSORS),
                                                   .threads = number_field(r, F_THREADS),
                                                   .others = number_field(r, F_OTHERS),
@@ -404,6 +421,8 @@ static void store_recording(struct ort_reading *r, struct oc_str assumed)
                                                   .probe_fastest_ns = number_field(r, F_PROBE_FASTEST_NS),
                                                   .session_ns = number_field(r, F_SESSION_NS),
                                                   .first_run_ns = number_field(r, F_FIRST_RUN_NS)};
+    if (r->t->out->machine.turns_id > 0)
+        store_turns(r, turn_ns, &r->t->out->machine);
 }
 
 static void store_event(struct ort_reading *r)

@@ -48,6 +48,8 @@ static const struct {
     ARG("unit", F_QNN_UNIT),
     ARG("cache_key", F_CACHE_KEY),
     ARG("started_s", F_STARTED),
+    ARG("in_turns", F_TURNS_ID),
+    ARG("in_turns_ns", F_TURN_NS),
     ARG("processors", F_PROCESSORS),
     ARG("processors_of_others", F_OTHERS),
     ARG("vector_probe_ns", F_PROBE_NS),

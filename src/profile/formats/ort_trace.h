@@ -175,7 +175,9 @@ enum ort_field {
     F_QNN_GRAPH,
     F_QNN_UNIT,
     F_CACHE_KEY,
-    F_STARTED, /* written by run/child.c: struct oc_prof_machine */
+    F_STARTED, /* written by run/record_files.c: struct oc_prof_machine */
+    F_TURNS_ID,
+    F_TURN_NS,
     F_PROCESSORS,
     F_THREADS,
     F_OTHERS,

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -157,12 +158,126 @@ static void stop_request_ends_the_child(void **state)
     assert_string_equal(err.msg, "interrupted while waiting");
 }
 
+/* ---- turns --------------------------------------------------------------------------------------------- */
+
+/* What the workers of a group write down, in memory that they share. */
+struct diary {
+    char text[256];
+    volatile int at_work; /* workers that have the turn, as they see it */
+    int overlaps;
+};
+struct turner {
+    struct diary *diary;
+    char name;
+    int needs;   /* turns */
+    int dies_at; /* turn in which it raises a signal; 0: never */
+};
+
+static void write_down(struct diary *d, char c)
+{
+    size_t n = strlen(d->text);
+    d->text[n] = c;
+}
+
+static void work_a_turn(struct turner *t)
+{
+    t->diary->overlaps += t->diary->at_work++ != 0;
+    usleep(100);
+    write_down(t->diary, t->name);
+    t->diary->at_work--;
+}
+
+/* Says its name in each turn of two phases; the second one is in capitals. */
+static int takes_turns(void *arg, struct oc_child *c, struct oc_err *err)
+{
+    struct turner *t = arg;
+    (void)err;
+    for (int phase = 0; phase < 2; phase++) {
+        int turns = 0;
+        do {
+            work_a_turn(t);
+            if (++turns == t->dies_at)
+                raise(SIGSEGV);
+        } while (!oc_child_turn(c, turns >= t->needs));
+        oc_child_phase(c);
+        t->name = (char)(t->name - 'a' + 'A');
+    }
+    return 0;
+}
+
+/* Runs n workers named a, b, c ...; the diary is the caller's to unmap. */
+static int run_turns(struct turner *t, size_t n, size_t *failed, struct oc_err *err)
+{
+    struct heard h = {0};
+    const struct oc_child_listener l = {.arg = &h, .stop = &h.stop};
+    struct oc_child_task task[4];
+    for (size_t i = 0; i < n; i++) {
+        t[i].name = (char)('a' + (char)i);
+        t[i].diary = t[0].diary;
+        task[i] = (struct oc_child_task){takes_turns, &t[i], &l};
+    }
+    *err = (struct oc_err){0};
+    return oc_children_run("the worker", task, n, failed, err);
+}
+
+static struct diary *new_diary(void)
+{
+    struct diary *d = mmap(NULL, sizeof(*d), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(d != MAP_FAILED);
+    memset(d, 0, sizeof(*d));
+    return d;
+}
+
+static void workers_take_turns_until_all_have_enough(void **state)
+{
+    (void)state;
+    struct turner t[] = {{.diary = new_diary(), .needs = 1}, {.needs = 3}, {.needs = 2}};
+    struct oc_err err;
+    size_t failed;
+    assert_int_equal(run_turns(t, 3, &failed, &err), 0);
+    assert_int_equal(failed, 3);
+    /* all have enough after the third turn of b, and c does not begin one more; nobody begins the second phase before all have
+     * ended the first */
+    assert_string_equal(t[0].diary->text, "abcabcab"
+                                          "CABCABCAB");
+    assert_int_equal(t[0].diary->overlaps, 0);
+    munmap(t[0].diary, sizeof(*t[0].diary));
+}
+
+static void one_that_dies_with_its_turn_ends_all(void **state)
+{
+    (void)state;
+    struct turner t[] = {{.diary = new_diary(), .needs = 4}, {.needs = 4, .dies_at = 2}, {.needs = 4}};
+    struct oc_err err;
+    size_t failed;
+    assert_int_equal(run_turns(t, 3, &failed, &err), -1);
+    assert_int_equal(failed, 1);
+    assert_string_equal(err.msg, "the worker crashed while it was started (Segmentation fault)");
+    assert_string_equal(t[0].diary->text, "abcab");
+    munmap(t[0].diary, sizeof(*t[0].diary));
+}
+
+/* Alone there are no turns: a worker gets its own word. */
+static void alone_a_worker_decides(void **state)
+{
+    (void)state;
+    struct turner t = {.diary = new_diary(), .needs = 2};
+    struct oc_err err;
+    size_t failed;
+    assert_int_equal(run_turns(&t, 1, &failed, &err), 0);
+    assert_string_equal(t.diary->text, "aaAA");
+    munmap(t.diary, sizeof(*t.diary));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_arrive_in_order),
         cmocka_unit_test(ends_are_reported_as_errors),
         cmocka_unit_test(stop_request_ends_the_child),
+        cmocka_unit_test(workers_take_turns_until_all_have_enough),
+        cmocka_unit_test(one_that_dies_with_its_turn_ends_all),
+        cmocka_unit_test(alone_a_worker_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

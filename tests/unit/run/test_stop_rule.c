@@ -118,7 +118,7 @@ static uint32_t runs_of(const char *type, double run_ns)
     uint8_t *data = oc_b_pack(b, &size);
     if (oc_model_load_mem(data, size, NULL, &m, &err))
         fail_msg("%s", err.msg);
-    uint32_t n = oc_enough_runs(m, run_ns);
+    uint32_t n = oc_enough_runs(m, run_ns, false);
     oc_model_free(m);
     oc_b_free(b);
     free(data);
