@@ -302,8 +302,8 @@ static size_t starts_of(const struct oc_diff *d, unsigned s, unsigned which, str
         const struct oc_profile *p = d->of[s][k].in.profile;
         if (!p || !(start_of(p, which) > 0))
             return 0;
-        out[k] =
-            oc_recorded_once(start_of(p, which), p->machine.started_s, oc_machine_is_loaded(&p->machine));
+        out[k] = oc_recorded_once(start_of(p, which), p->machine.started_s, p->machine.turns_id,
+                                  oc_machine_is_loaded(&p->machine));
         sum += log(out[k].latency_ns);
     }
     *mean_ns = exp(sum / (double)d->n_of[s]);

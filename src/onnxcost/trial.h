@@ -1,4 +1,4 @@
-/* Trials: a model is run by several runtimes or with several settings in turn, each time in a process of its own, until it
+/* Trials: a model is run by several runtimes or with several settings in turns, each time in a process of its own, until it
  * is known which of them is faster. Conventions: onnxcost.h. */
 #ifndef ONNXCOST_TRIAL_H
 #define ONNXCOST_TRIAL_H
@@ -40,7 +40,7 @@ struct oc_bisect_opts {
     bool all;      /* measure every version, not only those that the search needs */
 };
 
-/* Measures the oldest and the newest version alternately; where a difference is shown, the version in the middle, and so
+/* Measures the oldest and the newest version in turns; where a difference is shown, the version in the middle, and so
  * on in each half that shows one. Two neighbours between which a change was found are measured once more. Versions that
  * cannot run the model are left out and named. Errors: those of oc_record; OC_EARG: fewer than two versions. */
 struct oc_bisect;
@@ -62,7 +62,7 @@ struct oc_tune_opts {
     uint32_t most; /* processes of each setting in the last round; 0: 8 */
 };
 
-/* Measures every setting in turn with the default in turn, drops the worse half until at most three are left, joins those that
+/* Measures every setting and the default in turns, drops the worse half until at most three are left, joins those that
  * go together, and measures what remains once more: only that decides. */
 struct oc_tune;
 int oc_tune_make(const struct oc_model *model, const struct oc_analysis *analysis,

@@ -7,22 +7,26 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "profile/profile.h"
 
 /* Measured on 1,088 recordings of 10 models with ONNX Runtime 1.30 and 1.17, 1 and 2 threads, on one virtual machine
  * with 2 processors, models below 40 ms. GPUs and other machines are to be measured again. */
 static const struct {
-    double process;   /* standard deviation of ln(latency) between processes that ran undisturbed */
-    double of_spread; /* what the spread of the runs adds to it */
-    double freedom;   /* degrees of freedom of this prior */
-    double drift[3];  /* by enum oc_recorded_order: standard deviation of a side, from drift of the machine */
+    double process;       /* standard deviation of ln(latency) between processes that ran undisturbed */
+    double of_spread;     /* what the spread of the runs adds to it */
+    double freedom;       /* degrees of freedom of this prior */
+    double pair;          /* standard deviation of the difference between two processes that took turns ... */
+    double of_turns;      /* ... and what the spread of the differences between their turns adds to it */
+    uint32_t least_turns; /* with fewer that is not known */
+    double drift[4]; /* by enum oc_recorded_order: standard deviation of a side, from drift of the machine */
     double most_spread;  /* above it a recording is disturbed */
     uint32_t least_runs; /* below it a recording is too short */
     uint32_t
         least_kept; /* recordings on each side, alternated, that carry a verdict even where some are disturbed */
     double at_once_s, minute_s; /* starts within these: of one recording each, of all */
     double least_row_ns; /* shorter rows have the variance of this time: traces have whole microseconds */
-} measured = {0.015, 0.35, 4, {0, 0.02, 0.05}, OC_NOISY_SPREAD, 10, 3, 5, 60, 500};
+} measured = {0.015, 0.35, 4, 0.01, 1, 8, {0, 0.02, 0.05, 0}, OC_NOISY_SPREAD, 10, 3, 5, 60, 500};
 
 static const double SHOWN = 0.03; /* the difference that `needed` is about */
 enum { MOST_NEEDED = 100 };
@@ -103,14 +107,27 @@ struct moderated {
     double freedom;
 };
 
+/* weight: degrees of freedom of the prior. */
 static struct moderated compare_logs(const double *a, size_t n_a, const double *b, size_t n_b, double prior,
-                                     unsigned order)
+                                     double weight, unsigned order)
 {
     struct moderated m = {.change = mean_of(b, n_b) - mean_of(a, n_a),
-                          .freedom = measured.freedom + (double)(n_a + n_b) - 2};
-    m.variance =
-        (measured.freedom * prior + squares_around_mean(a, n_a) + squares_around_mean(b, n_b)) / m.freedom;
+                          .freedom = weight + (double)(n_a + n_b) - 2};
+    m.variance = (weight * prior + squares_around_mean(a, n_a) + squares_around_mean(b, n_b)) / m.freedom;
     m.error = sqrt(m.variance * (1 / (double)n_a + 1 / (double)n_b) + 2 * pow(measured.drift[order], 2));
+    return m;
+}
+
+/* The same of the differences of n pairs. */
+static struct moderated compare_pairs(const double *a, const double *b, size_t n, double prior)
+{
+    double *d = oc_xcalloc(n + 1, sizeof(*d));
+    for (size_t i = 0; i < n; i++)
+        d[i] = b[i] - a[i];
+    struct moderated m = {.change = mean_of(d, n), .freedom = measured.freedom + (double)n - 1};
+    m.variance = (measured.freedom * prior + squares_around_mean(d, n)) / m.freedom;
+    m.error = sqrt(m.variance / (double)n);
+    free(d);
     return m;
 }
 
@@ -134,17 +151,21 @@ static void count_doubtful(const struct oc_recorded *r, size_t n, double fastest
     }
 }
 
-/* A disturbed or short recording carries no verdict, unless enough alternated ones surround it. */
+/* A disturbed or short recording carries no verdict, unless enough alternated ones surround it. What disturbs recordings that
+ * take turns disturbs both. */
 static bool is_doubtful(const struct oc_comparison *c)
 {
     uint32_t least = c->n[0] < c->n[1] ? c->n[0] : c->n[1];
+    if (c->order == OC_RECORDED_TURNS)
+        return c->brief && least < measured.least_kept;
     return (c->disturbed || c->brief) && (least < measured.least_kept || c->order != OC_RECORDED_ALTERNATED);
 }
 
-static uint32_t recordings_needed(double variance)
+static uint32_t recordings_needed(double variance, double weight, bool turns)
 {
-    for (uint32_t k = 1; k <= MOST_NEEDED; k++)
-        if (t_quantile(measured.freedom + 2 * k - 2) * sqrt(2 * variance / k) <= log1p(SHOWN))
+    double sides = turns ? 1 : 2; /* variances in a difference */
+    for (uint32_t k = weight > 0 ? 1 : 2; k <= MOST_NEEDED; k++)
+        if (t_quantile(weight + sides * (k - 1)) * sqrt(sides * variance / k) <= log1p(SHOWN))
             return k;
     return 0;
 }
@@ -156,16 +177,24 @@ bool oc_recorded_of(const struct oc_profile *p, double latency_ns, struct oc_rec
                                 .spread = isnan(spread) ? OC_ASSUMED_SPREAD : spread,
                                 .runs = p->spread.n,
                                 .started_s = p->machine.started_s,
+                                .turns_id = p->machine.turns_id,
+                                .turn_ns = p->machine.turn_ns,
+                                .n_turn = p->machine.n_turn,
                                 .loaded = oc_machine_is_loaded(&p->machine),
                                 .probe_ns = p->machine.probe_ns,
                                 .probe_fastest_ns = p->machine.probe_fastest_ns};
     return latency_ns > 0 && isfinite(latency_ns);
 }
 
-struct oc_recorded oc_recorded_once(double ns, double started_s, bool loaded)
+struct oc_recorded oc_recorded_once(double ns, double started_s, double turns_id, bool loaded)
 {
-    return (struct oc_recorded){
-        .latency_ns = ns, .spread = OC_ASSUMED_SPREAD, .runs = 1, .started_s = started_s, .loaded = loaded};
+    return (struct oc_recorded){.latency_ns = ns,
+                                .spread = OC_ASSUMED_SPREAD,
+                                .runs = 1,
+                                .started_s = started_s,
+                                .turns_id = turns_id,
+                                .once = true,
+                                .loaded = loaded};
 }
 
 /* ---- order in time ---------------------------------------------------------------------------------- */
@@ -193,11 +222,21 @@ static bool is_balanced(const struct start *s, size_t n)
     return n > 2 && n % 2 == 0 && labs(a_first) <= 1;
 }
 
+static bool took_turns(const struct oc_recorded *a, size_t n_a, const struct oc_recorded *b, size_t n_b)
+{
+    bool turns = n_a && n_a == n_b;
+    for (size_t i = 0; i < n_a && turns; i++)
+        turns = a[i].turns_id > 0 && a[i].turns_id <= b[i].turns_id && a[i].turns_id >= b[i].turns_id;
+    return turns;
+}
+
 enum oc_recorded_order oc_recorded_order(const struct oc_recorded *a, size_t n_a, const struct oc_recorded *b,
                                          size_t n_b)
 {
     size_t n = n_a + n_b;
     bool known = n_a && n_b;
+    if (took_turns(a, n_a, b, n_b))
+        return a[0].once && b[0].once ? OC_RECORDED_ALTERNATED : OC_RECORDED_TURNS;
     struct start *s = oc_xcalloc(n + 1, sizeof(*s));
     for (size_t i = 0; i < n; i++) {
         s[i] = (struct start){i < n_a ? a[i].started_s : b[i - n_a].started_s, i >= n_a};
@@ -224,6 +263,43 @@ static double *latency_logs(const struct oc_recorded *r, size_t n, double *sprea
     return y;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Between single recordings: of different processes, and of what their runs say about them. */
+static double prior_of(const struct oc_recorded *a, const struct oc_recorded *b)
+{
+    return pow(measured.process, 2) +
+           pow(measured.of_spread, 2) * (a->spread * a->spread + b->spread * b->spread) / 2;
+}
+
+/* Of the difference between two that took turns. The turns of one follow those of the other at once, so that the differences between
+ * them say how far the machine changed meanwhile. */
+static double pair_prior(const struct oc_recorded *a, const struct oc_recorded *b)
+{
+    size_t n = a->n_turn < b->n_turn ? a->n_turn : b->n_turn;
+    if (n < measured.least_turns)
+        return 2 * prior_of(a, b);
+    double *d = oc_xcalloc(n, sizeof(*d));
+    for (size_t i = 0; i < n; i++)
+        d[i] = log(b->turn_ns[i] / a->turn_ns[i]);
+    qsort(d, n, sizeof(*d), by_value);
+    double width = d[3 * n / 4] - d[n / 4];
+    free(d);
+    return pow(measured.pair, 2) + pow(measured.of_turns * width, 2) / (double)n;
+}
+
+static double mean_pair_prior(const struct oc_recorded *a, const struct oc_recorded *b, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += pair_prior(&a[i], &b[i]);
+    return sum / (double)n;
+}
+
 void oc_compare_recorded(const struct oc_recorded *a, size_t n_a, const struct oc_recorded *b, size_t n_b,
                          enum oc_recorded_order order, struct oc_comparison *out)
 {
@@ -237,8 +313,13 @@ void oc_compare_recorded(const struct oc_recorded *a, size_t n_a, const struct o
     if (!n_a || !n_b)
         return;
     double spread = 0, *x = latency_logs(a, n_a, &spread), *y = latency_logs(b, n_b, &spread);
-    out->prior = pow(measured.process, 2) + pow(measured.of_spread, 2) * spread / (double)(n_a + n_b);
-    struct moderated m = compare_logs(x, n_a, y, n_b, out->prior, order);
+    bool turns = order == OC_RECORDED_TURNS;
+    out->prior = turns ? mean_pair_prior(a, b, n_a)
+                       : pow(measured.process, 2) + pow(measured.of_spread, 2) * spread / (double)(n_a + n_b);
+    /* the prior was measured for latencies: it says little about what a process does once, where the recordings tell more */
+    double weight = a[0].once && n_a + n_b > 2 ? 0 : measured.freedom;
+    struct moderated m = turns ? compare_pairs(x, y, n_a, out->prior)
+                               : compare_logs(x, n_a, y, n_b, out->prior, weight, order);
     free(x);
     free(y);
     double fastest_ns = fastest_probe(b, n_b, fastest_probe(a, n_a, 0));
@@ -251,7 +332,7 @@ void oc_compare_recorded(const struct oc_recorded *a, size_t n_a, const struct o
     out->low = exp(m.change - half);
     out->high = exp(m.change + half);
     out->smallest = expm1(half);
-    out->needed = recordings_needed(m.variance);
+    out->needed = recordings_needed(m.variance, weight, turns);
     if (!is_doubtful(out))
         out->verdict = out->low > 1    ? OC_COMPARED_SLOWER
                        : out->high < 1 ? OC_COMPARED_FASTER
@@ -283,16 +364,13 @@ static double compare_row(const struct oc_comparison *c, struct oc_compared_row 
                 return NAN;
     const double *a = logs_of(row->ns[0], c->n[0], scratch),
                  *b = logs_of(row->ns[1], c->n[1], scratch + c->n[0]);
-    struct moderated m = compare_logs(a, c->n[0], b, c->n[1], c->prior + row->variance, c->order);
+    struct moderated m =
+        c->order == OC_RECORDED_TURNS
+            ? compare_pairs(a, b, c->n[0], c->prior + 2 * row->variance)
+            : compare_logs(a, c->n[0], b, c->n[1], c->prior + row->variance, measured.freedom, c->order);
     row->ratio = exp(m.change);
     row->verdict = OC_COMPARED_SAME;
     return p_value(m.change / m.error, m.freedom);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 void oc_compare_rows(const struct oc_comparison *c, struct oc_compared_row *row, size_t n)
@@ -333,7 +411,8 @@ const char *oc_compared_name(unsigned verdict)
 const char *oc_recorded_order_name(unsigned order)
 {
     static const char *const name[] = {"alternated", "recorded within a minute",
-                                       "recorded at times that are far apart or not known"};
+                                       "recorded at times that are far apart or not known",
+                                       "recorded in turns"};
     return order < OC_COUNT(name) ? name[order] : "?";
 }
 
@@ -365,10 +444,11 @@ const char *oc_compared_note(const struct oc_comparison *c, struct oc_arena *a)
 {
     uint32_t all = c->n[0] + c->n[1];
     const char *text = "";
-    if (c->disturbed)
+    bool apart = c->order != OC_RECORDED_TURNS; /* else both sides were disturbed alike */
+    if (c->disturbed && apart)
         text = oc_printf(a, "%u of %u recordings disturbed (spread above %.0f %%", c->disturbed, all,
                          100 * measured.most_spread);
-    if (c->disturbed)
+    if (c->disturbed && apart)
         text = c->loaded ? oc_printf(a, "%s; %u by other processes or machines); ", text, c->loaded)
                          : oc_printf(a, "%s); ", text);
     if (c->brief)
@@ -376,9 +456,9 @@ const char *oc_compared_note(const struct oc_comparison *c, struct oc_arena *a)
     if (all > 2)
         text = oc_printf(a, "%s%u and %u recordings, ", text, c->n[0], c->n[1]);
     const char *more = c->needed ? oc_printf(a, "%u", c->needed) : oc_printf(a, "more than %d", MOST_NEEDED);
-    return oc_printf(
-        a,
-        "%s%s; these recordings show differences from %.1f %% on, %s alternated recordings of each side "
-        "would show 3 %%",
-        text, oc_recorded_order_name(c->order), 100 * c->smallest, more);
+    return oc_printf(a,
+                     "%s%s; these recordings show differences from %.1f %% on, %s %srecording%s of each "
+                     "side%s would show 3 %%",
+                     text, oc_recorded_order_name(c->order), 100 * c->smallest, more,
+                     apart ? "alternated " : "", oc_plural(c->needed), apart ? "" : " in turns");
 }

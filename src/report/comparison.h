@@ -3,8 +3,8 @@
  * Processes differ more than their runs suggest, so the unit is the recording (one process), never the run. y is the
  * logarithm of a recording's latency; the interval is a moderated t (Smyth 2004, "Linear models and empirical Bayes
  * methods"): the variance between recordings is averaged with a prior that counts as PRIOR_FREEDOM degrees of freedom
- * and is all there is with one recording on each side. No random numbers. The constants and what they were measured
- * on: comparison.c. */
+ * and is all there is with one recording on each side. Recordings that took turns are compared in pairs: what drifts while they
+ * run is in both. No random numbers. The constants and what they were measured on: comparison.c. */
 #ifndef OC_COMPARISON_H
 #define OC_COMPARISON_H
 
@@ -21,6 +21,11 @@ struct oc_recorded {                   /* one recording */
     double started_s;                  /* since 1970; 0: not known */
     bool loaded;                       /* other processes used processors that it needed */
     double probe_ns, probe_fastest_ns; /* of its machine (struct oc_prof_machine); 0: not known */
+    /* of oc_record_info: its process took turns; 0: it ran alone */
+    double turns_id;
+    const double *turn_ns;
+    uint32_t n_turn;
+    bool once; /* a value that its process has once (oc_recorded_once) */
 };
 
 /* How the recordings of the two sides lie in time: what drifts between them widens the interval. */
@@ -28,6 +33,7 @@ enum oc_recorded_order {
     OC_RECORDED_ALTERNATED, /* in balanced order (ABBA BAAB), or one each that started within 5 s */
     OC_RECORDED_MINUTE,     /* all started within 60 s */
     OC_RECORDED_APART,      /* farther apart, or not known */
+    OC_RECORDED_TURNS,      /* the i-th recordings of both sides took turns with each other */
 };
 
 enum oc_verdict_of_comparison {
@@ -53,8 +59,9 @@ struct oc_comparison {
 
 #define OC_COMPARISON_LEVEL 0.95
 
-/* A value that a process has once, such as the time in which it created the session: the spread of runs is assumed. */
-struct oc_recorded oc_recorded_once(double ns, double started_s, bool loaded);
+/* A value that a process has once, such as the time in which it created the session: the spread of runs is assumed. Processes that
+ * take turns make it one after the other: it is alternated, not in turns. */
+struct oc_recorded oc_recorded_once(double ns, double started_s, double turns_id, bool loaded);
 /* The recording of a profile; false: its latency is not known. */
 bool oc_recorded_of(const struct oc_profile *p, double latency_ns, struct oc_recorded *out);
 

@@ -1,9 +1,9 @@
-/* trial/: Measures a model by several runtimes or with several settings in turn, in processes of their own. trial.c runs
+/* trial/: Measures a model by several runtimes or with several settings in turns, in processes of their own. trial.c runs
  * the processes and compares them, bisect.c searches for the version that changed the time, tune.c for the settings that
  * improve it; nothing is printed here.
  *
  * Which version of ONNX Runtime made a model slower or faster: the search keeps two versions between which a change is
- * shown, and measures the version in the middle in turn with both; the halves that show a change are searched further,
+ * shown, and measures the version in the middle together with both; the halves that show a change are searched further,
  * until the two versions are neighbours. Looks before the last one have a stricter level, and what the search finds is
  * measured once more, because the largest of several differences is too large by selection. */
 #include "trial/bisect.h"

@@ -1,4 +1,4 @@
-/* Private to trial/: processes that measure one variant each, in turn. */
+/* Private to trial/: processes that measure one variant each, in turns. */
 #ifndef OC_TRIAL_H
 #define OC_TRIAL_H
 
@@ -21,28 +21,33 @@ struct oc_variant {
 struct oc_trial { /* one process */
     struct oc_record_time time;
     bool loaded;
-    double probe_ns, fastest_probe_ns; /* see oc_record_info */
+    /* see oc_record_info; turn_ns: arena */
+    double probe_ns, fastest_probe_ns, turns_id;
+    double *turn_ns;
+    uint32_t n_turn;
 };
 
 struct oc_trials {
     struct oc_arena *a;
-    /* Measures a variant in one process; oc_trials_begin sets oc_record, a test its own. */
-    int (*run)(struct oc_trials *t, const struct oc_variant *v, struct oc_trial *out, struct oc_err *err);
+    /* Measures n variants (indices), each in a process of its own; *failed as in oc_record_in_turns, which oc_trials_begin
+     * sets; a test sets its own. */
+    int (*run)(struct oc_trials *t, const uint32_t *member, size_t n, struct oc_trial *out, size_t *failed,
+               struct oc_err *err);
     void *arg; /* of a test */
     const struct oc_model *model;
     const struct oc_analysis *analysis;
     struct oc_variant *variant; /* heap: the owner of the trials frees it */
     uint32_t n, cap;
     double fastest_probe_ns; /* of all processes; 0: not known */
-    uint32_t may_repeat;     /* disturbed processes that may still be repeated */
-    uint32_t part, parts;    /* the process that runs, of so many of its group at most */
+    uint32_t may_repeat;     /* disturbed processes without turns that may still be repeated */
+    uint32_t part, parts;    /* the round that runs, of so many of its group at most */
     double group_from_s;     /* when the group began, on the monotonic clock */
     struct oc_trial_counts counts;
 };
 
 enum { OC_MOST_ROUNDS = 100, OC_USUAL_ROUNDS = 8 };
 
-/* Variants that are measured in turn, one process of each in a round. */
+/* Variants that are measured together, one process of each in a round; they take turns, if there is memory for all. */
 struct oc_trial_group {
     struct oc_trials *trials;
     const uint32_t *member; /* indices of variants */

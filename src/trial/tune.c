@@ -1,4 +1,4 @@
-/* Which settings of ONNX Runtime make a model faster. Every setting is measured in turn with the default, alternated; the worse
+/* Which settings of ONNX Runtime make a model faster. Every setting and the default are measured in turns; the worse
  * half is dropped until few are left (successive halving), those that go together are joined, and what remains is
  * measured once more with more processes. Only that last round decides: the best of many is too good by selection. */
 #include "trial/tune.h"
@@ -224,7 +224,7 @@ static uint32_t members_of(const struct oc_tune *t, uint32_t n, uint32_t *member
     return k - 1;
 }
 
-/* Measures the first *n rows in turn with the default; rows that fail come last, and *n is less. */
+/* Measures the first *n rows together with the default; rows that fail come last, and *n is less. */
 static int measure_rows(struct oc_tune *t, uint32_t *n, uint32_t rounds, struct oc_err *err)
 {
     uint32_t *member = OC_NEW_ARRAY(&t->arena, t->n_row + 1, uint32_t), place = 0;

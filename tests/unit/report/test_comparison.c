@@ -20,12 +20,13 @@ enum { MOST = 8, MOST_RUNS = 4096 };
 #define VECTORS "../shared/cases/compare3/vectors/"
 
 /* Three recordings of one model on each side, milliseconds; the expected figures are those of the reference. */
-static const struct oc_recorded calm[] = {{4562200, 0.04437609841827768, 29, 0, false, 0, 0},
-                                          {6388866.666666667, 0.43261763362265876, 29, 0, false, 0, 0},
-                                          {4710933.333333333, 0.05837239028547082, 29, 0, false, 0, 0}},
-                                after[] = {{4556800, 0.02528028138052319, 29, 0, false, 0, 0},
-                                           {4624200, 0.025064822817631807, 29, 0, false, 0, 0},
-                                           {4709866.666666667, 0.026276753549480822, 29, 0, false, 0, 0}};
+static const struct oc_recorded
+    calm[] = {{4562200, 0.04437609841827768, 29, 0, false, 0, 0, 0, NULL, 0, false},
+              {6388866.666666667, 0.43261763362265876, 29, 0, false, 0, 0, 0, NULL, 0, false},
+              {4710933.333333333, 0.05837239028547082, 29, 0, false, 0, 0, 0, NULL, 0, false}},
+    after[] = {{4556800, 0.02528028138052319, 29, 0, false, 0, 0, 0, NULL, 0, false},
+               {4624200, 0.025064822817631807, 29, 0, false, 0, 0, 0, NULL, 0, false},
+               {4709866.666666667, 0.026276753549480822, 29, 0, false, 0, 0, 0, NULL, 0, false}};
 
 static void figures_equal_the_reference(void **state)
 {
@@ -48,10 +49,10 @@ static void figures_equal_the_reference(void **state)
 
 static void doubtful_recordings_carry_no_verdict(void **state)
 {
-    static const struct oc_recorded fast = {1e6, 0.01, 40, 0, false, 0, 0},
-                                    slow = {2e6, 0.01, 40, 0, false, 0, 0},
-                                    brief = {2e6, 0.01, 9, 0, false, 0, 0},
-                                    noisy = {2e6, 0.09, 40, 0, false, 0, 0};
+    static const struct oc_recorded fast = {1e6, 0.01, 40, 0, false, 0, 0, 0, NULL, 0, false},
+                                    slow = {2e6, 0.01, 40, 0, false, 0, 0, 0, NULL, 0, false},
+                                    brief = {2e6, 0.01, 9, 0, false, 0, 0, 0, NULL, 0, false},
+                                    noisy = {2e6, 0.09, 40, 0, false, 0, 0, 0, NULL, 0, false};
     struct oc_comparison c;
     struct oc_arena a = {0};
     (void)state;
@@ -125,7 +126,7 @@ static void rows_have_verdicts_at_a_false_discovery_rate(void **state)
                                     {.ns = {a, more}, .variance = 0.01}};
     (void)state;
     for (unsigned i = 0; i < 5; i++)
-        side[i] = (struct oc_recorded){1e6, 0.01, 40, 0, false, 0, 0};
+        side[i] = (struct oc_recorded){1e6, 0.01, 40, 0, false, 0, 0, 0, NULL, 0, false};
     oc_compare_recorded(side, 5, side, 5, OC_RECORDED_ALTERNATED, &c);
     oc_compare_rows(&c, row, 5);
     assert_true(fabs(row[0].ratio - 0.5) < 1e-3 && fabs(row[1].ratio - 1.04) < 1e-3);
@@ -176,6 +177,131 @@ static void slowed_vector_units_disturb_a_recording(void **state)
     assert_int_equal(c.loaded, 1);
 }
 
+/* n recordings of each side that took turns; B is slower by the factors exp(change). */
+static void make_turns(const double *change, unsigned n, struct oc_recorded *a, struct oc_recorded *b)
+{
+    static const double drift[] = {1, 1.7, 0.8, 1.3, 2.1}; /* of the machine between the rounds */
+    for (unsigned i = 0; i < n; i++) {
+        a[i] = (struct oc_recorded){1e6 * drift[i], 0.01, 40, .started_s = 5 + i, .turns_id = 7 + i};
+        b[i] = a[i];
+        b[i].latency_ns *= exp(change[i]);
+    }
+}
+
+/* By hand: mean 0.02, sum of squares 0.0002, prior 2 (0.015^2 + (0.35 * 0.01)^2) = 0.0004745 with 4 degrees of freedom: variance
+ * (4 * 0.0004745 + 0.0002) / 8 = 0.00026225, standard error 0.0072422, t(8) = 2.306004, half of the interval 0.0167005. */
+static void recordings_in_turns_are_compared_in_pairs(void **state)
+{
+    static const double change[] = {0.01, 0.02, 0.03, 0.02, 0.02};
+    struct oc_recorded a[5], b[5];
+    struct oc_comparison c;
+    struct oc_arena arena = {0};
+    (void)state;
+    make_turns(change, 5, a, b);
+    assert_int_equal(oc_recorded_order(a, 5, b, 5), OC_RECORDED_TURNS);
+    oc_compare_recorded(a, 5, b, 5, OC_RECORDED_TURNS, &c);
+    assert_true(fabs(log(c.ratio) - 0.02) < 1e-9);
+    assert_true(fabs(log(c.low) - (0.02 - 0.0167005)) < 1e-6 &&
+                fabs(log(c.high) - (0.02 + 0.0167005)) < 1e-6);
+    assert_int_equal(c.verdict, OC_COMPARED_SLOWER);
+    assert_non_null(strstr(oc_compared_note(&c, &arena), "5 and 5 recordings, recorded in turns; "));
+    /* k = 2 is the first with t(3 + k) * sqrt(0.00026225 / k) <= ln 1.03 = 0.02956: 2.571 * 0.01145 = 0.02944 */
+    assert_int_equal(c.needed, 2);
+    oc_compare_recorded(a, 5, b, 5, OC_RECORDED_ALTERNATED, &c); /* the drift hides it */
+    assert_int_equal(c.verdict, OC_COMPARED_SAME);
+    oc_arena_free(&arena);
+}
+
+/* Eight turns; the central half of their differences is 0.04 wide: variance 0.01^2 + 0.04^2 / 8 = 0.0003, t(4) = 2.776445. */
+static void differences_between_turns_widen_the_interval(void **state)
+{
+    static const double change[] = {0.1}, quiet[] = {100, 100, 100, 100, 100, 100, 100, 100};
+    double ns[8];
+    struct oc_recorded a[1], b[1];
+    struct oc_comparison c;
+    (void)state;
+    for (unsigned i = 0; i < 8; i++)
+        ns[i] = 100 * exp(i % 2 ? 0.12 : 0.08);
+    make_turns(change, 1, a, b);
+    a[0].turn_ns = quiet;
+    b[0].turn_ns = ns;
+    a[0].n_turn = b[0].n_turn = 8;
+    oc_compare_recorded(a, 1, b, 1, OC_RECORDED_TURNS, &c);
+    assert_true(fabs(log(c.low) - (0.1 - 2.776445 * sqrt(0.0003))) < 1e-6);
+    assert_int_equal(c.verdict, OC_COMPARED_SLOWER);
+    a[0].n_turn = 7; /* too few to know: 2 (0.015^2 + (0.35 * 0.01)^2) */
+    oc_compare_recorded(a, 1, b, 1, OC_RECORDED_TURNS, &c);
+    assert_true(fabs(log(c.low) - (0.1 - 2.776445 * sqrt(0.0004745))) < 1e-6);
+}
+
+static void what_disturbs_a_turn_disturbs_both(void **state)
+{
+    static const double change[] = {0.5};
+    struct oc_recorded a[1], b[1];
+    struct oc_comparison c;
+    (void)state;
+    make_turns(change, 1, a, b);
+    a[0].loaded = b[0].loaded = true;
+    a[0].spread = 0.1;
+    oc_compare_recorded(a, 1, b, 1, OC_RECORDED_TURNS, &c);
+    assert_int_equal(c.verdict, OC_COMPARED_SLOWER);
+    assert_int_equal(c.disturbed, 2);
+    a[0].runs = 9; /* too short all the same */
+    oc_compare_recorded(a, 1, b, 1, OC_RECORDED_TURNS, &c);
+    assert_int_equal(c.verdict, OC_COMPARED_INCONCLUSIVE);
+}
+
+static void only_pairs_of_one_round_took_turns(void **state)
+{
+    static const double change[] = {0, 0, 0};
+    struct oc_recorded a[3], b[3];
+    (void)state;
+    make_turns(change, 3, a, b);
+    assert_int_equal(oc_recorded_order(a, 2, b, 3), OC_RECORDED_MINUTE);
+    assert_int_equal(oc_recorded_order(a, 2, b + 1, 2), OC_RECORDED_MINUTE);
+    b[2].turns_id = 0;
+    assert_int_equal(oc_recorded_order(a, 3, b, 3), OC_RECORDED_MINUTE);
+    for (unsigned i = 0; i < 2; i++) { /* sessions are created one after the other */
+        a[i] = oc_recorded_once(1e6, 5, 7 + i, false);
+        b[i] = oc_recorded_once(1e6, 5, 7 + i, false);
+    }
+    assert_int_equal(oc_recorded_order(a, 2, b, 2), OC_RECORDED_ALTERNATED);
+}
+
+/* Two and two: change 0.2, sum of squares 2 * 0.0002; alone 2 degrees of freedom: variance 0.0002, standard error
+ * sqrt(0.0002), t(2) = 4.302653. */
+static void the_prior_is_not_for_what_a_process_does_once(void **state)
+{
+    struct oc_recorded a[2], b[2];
+    struct oc_comparison c;
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        a[i] = oc_recorded_once(1e6 * exp(i ? 0.01 : -0.01), 5, 7 + i, false);
+        b[i] = oc_recorded_once(1e6 * exp(i ? 0.21 : 0.19), 5, 7 + i, false);
+    }
+    oc_compare_recorded(a, 2, b, 2, OC_RECORDED_ALTERNATED, &c);
+    assert_true(fabs(log(c.low) - (0.2 - 4.302653 * sqrt(0.0002))) < 1e-6);
+    /* k = 3: t(4) sqrt(2 * 0.0002 / 3) = 2.776 * 0.01155 = 0.032 > ln 1.03 = 0.0296; k = 4: t(6) * 0.01 = 0.0245 */
+    assert_int_equal(c.needed, 4);
+}
+
+/* Rows of pairs have twice the variance of a row: once for each recording. */
+static void rows_in_turns_are_compared_in_pairs(void **state)
+{
+    static const double change[] = {0, 0, 0, 0, 0}, earlier[] = {100, 170, 80, 130, 210},
+                        later[] = {103, 175.1, 82.4, 133.9, 216.3};
+    struct oc_recorded a[5], b[5];
+    struct oc_comparison c;
+    struct oc_compared_row row[] = {{.ns = {earlier, later}}, {.ns = {earlier, later}, .variance = 0.01}};
+    (void)state;
+    make_turns(change, 5, a, b);
+    oc_compare_recorded(a, 5, b, 5, OC_RECORDED_TURNS, &c);
+    oc_compare_rows(&c, row, 2);
+    assert_true(fabs(row[0].ratio - 1.03) < 1e-6);
+    assert_int_equal(row[0].verdict, OC_COMPARED_SLOWER);
+    assert_int_equal(row[1].verdict, OC_COMPARED_SAME);
+}
+
 /* ---- vectors ---------------------------------------------------------------------------------------- */
 
 /* A list of run times; the first two are warm-up runs. */
@@ -194,7 +320,8 @@ static void read_runs(const char *path, struct oc_recorded *out)
     fclose(f);
     assert_true(n > 6);
     oc_run_spread_of(ns + 2, n - 2, &spread);
-    *out = (struct oc_recorded){spread.typical_ns, oc_run_spread_share(&spread), spread.n, 0, false, 0, 0};
+    *out = (struct oc_recorded){
+        spread.typical_ns, oc_run_spread_share(&spread), spread.n, 0, false, 0, 0, 0, NULL, 0, false};
 }
 
 static void read_side(const char *name, char side, unsigned n, struct oc_recorded *out)
@@ -267,6 +394,12 @@ int main(void)
         cmocka_unit_test(rows_have_verdicts_at_a_false_discovery_rate),
         cmocka_unit_test(load_of_others_disturbs_a_recording),
         cmocka_unit_test(slowed_vector_units_disturb_a_recording),
+        cmocka_unit_test(recordings_in_turns_are_compared_in_pairs),
+        cmocka_unit_test(differences_between_turns_widen_the_interval),
+        cmocka_unit_test(what_disturbs_a_turn_disturbs_both),
+        cmocka_unit_test(only_pairs_of_one_round_took_turns),
+        cmocka_unit_test(the_prior_is_not_for_what_a_process_does_once),
+        cmocka_unit_test(rows_in_turns_are_compared_in_pairs),
         cmocka_unit_test(vectors_of_the_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

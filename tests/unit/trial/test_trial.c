@@ -16,6 +16,7 @@
 struct simulation {
     const double *truth_ns;                         /* by variant, or ... */
     double (*truth_of)(const struct oc_variant *v); /* ... by its options */
+    bool turns;
     int fails, disturbed; /* variant that cannot run; every n-th process is disturbed */
     uint64_t random;
     double clock_s;
@@ -37,17 +38,16 @@ static double random_normal(struct simulation *s)
     return sum;
 }
 
-static int simulate(struct oc_trials *t, const struct oc_variant *v, struct oc_trial *out, struct oc_err *err)
+static int simulate_one(struct oc_trials *t, uint32_t at, struct oc_trial *out, struct oc_err *err)
 {
     struct simulation *s = t->arg;
-    int at = (int)(v - t->variant);
-    if (at == s->fails) {
+    if ((int)at == s->fails) {
         snprintf(err->msg, sizeof(err->msg), "unsupported opset");
         return -1;
     }
     s->n++;
     s->clock_s += 1.3;
-    double truth_ns = s->truth_ns ? s->truth_ns[at] : s->truth_of(v);
+    double truth_ns = s->truth_ns ? s->truth_ns[at] : s->truth_of(&t->variant[at]);
     double drift = 0.03 * sin(s->clock_s / 40), ns = truth_ns * exp(drift + 0.015 * random_normal(s));
     *out = (struct oc_trial){.time = {.runs = 100,
                                       .typical_ns = ns,
@@ -57,6 +57,25 @@ static int simulate(struct oc_trials *t, const struct oc_variant *v, struct oc_t
                                       .started_s = 1e9 + s->clock_s,
                                       .peak_bytes = 1000000},
                              .loaded = s->disturbed && s->n % (size_t)s->disturbed == 0};
+    return 0;
+}
+
+/* With s->turns all of a round share a drift of 30 %, and differ by 1 %. */
+static int simulate(struct oc_trials *t, const uint32_t *member, size_t n, struct oc_trial *out,
+                    size_t *failed, struct oc_err *err)
+{
+    struct simulation *s = t->arg;
+    double drift = s->turns ? 0.3 * random_normal(s) : 0;
+    for (size_t i = 0; i < n; i++) {
+        if (simulate_one(t, member[i], &out[i], err)) {
+            *failed = i;
+            return -1;
+        }
+        if (s->turns) {
+            out[i].turns_id = (double)(s->n - i);
+            out[i].time.typical_ns = s->truth_ns[member[i]] * exp(drift + 0.01 * random_normal(s));
+        }
+    }
     return 0;
 }
 
@@ -193,6 +212,24 @@ static void disturbed_processes_are_repeated(void **state)
     assert_int_equal(b->n_found, 1);
     assert_int_equal(b->step[0].c.loaded, 0);
     oc_bisect_free(b);
+}
+
+/* Of processes that take turns those differences are shown that a drift of 30 % between the rounds hides otherwise. */
+static void turns_show_what_drift_hides(void **state)
+{
+    (void)state;
+    const double truth_ns[] = {1e6, 1e6, 1.05e6, 1.05e6};
+    uint32_t found = 0;
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        struct simulation s = {
+            .truth_ns = truth_ns, .turns = true, .fails = -1, .disturbed = 3, .random = seed};
+        struct oc_bisect *b = search(&s, 4, false);
+        found += b->n_found == 1 && b->step[b->found[0]].to == 2;
+        assert_int_equal(b->trials.counts.repeated, 0); /* load reaches all alike */
+        assert_int_equal(b->step[0].c.order, OC_RECORDED_TURNS);
+        oc_bisect_free(b);
+    }
+    assert_in_range(found, 45, 50);
 }
 
 static void sessions_are_compared_too(void **state)
@@ -422,6 +459,7 @@ int main(void)
         cmocka_unit_test(a_version_that_fails_is_left_out),
         cmocka_unit_test(every_version_is_measured_on_request),
         cmocka_unit_test(disturbed_processes_are_repeated),
+        cmocka_unit_test(turns_show_what_drift_hides),
         cmocka_unit_test(sessions_are_compared_too),
         cmocka_unit_test(one_version_is_not_enough),
         cmocka_unit_test(settings_that_help_are_joined),
