@@ -174,7 +174,7 @@ git add models/same.onnx && git -c user.name=t -c user.email=t@example.org commi
 "$top/$BUILD/onnxzoo" mobilenetv3 --weights random -o models/same.onnx >/dev/null
 MODELS='models/same.onnx
 models/a.onnx' BASE=$(git rev-parse HEAD) ONNXRUNTIME=1.30.0 FAKE_ORT=plain ONNXRUNTIME_LIB="$top/$BUILD/fake_ort.so" step 2 0 'changed models are measured'
-result 'a change is compared in alternated recordings, and what cannot run is named' "$(grep -q '(.*5 and 5 recordings, alternated' "$RUNNER_TEMP/onnxcost.md" &&
+result 'a change is compared in recordings in turns, and what cannot run is named' "$(grep -q '(.*5 and 5 recordings, recorded in turns' "$RUNNER_TEMP/onnxcost.md" &&
     grep -q '^`models/a.onnx` could not be measured' "$RUNNER_TEMP/onnxcost.md" || cat "$RUNNER_TEMP/onnxcost.md" "$work/err")"
 "$top/$BUILD/onnxzoo" mobilenetv2 -o models/same.onnx >/dev/null
 step 2 0 'the difference without a measurement'

@@ -93,7 +93,7 @@ FAKE_ORT=plain onnxcost record net.onnx --ort-lib "$fake" --runs 12 --repeat 1 -
 rc=$?
 result 'a recording with a provider that load disturbed is repeated' "$([ $rc -eq 0 ] && grep -q '^repeated    1 disturbed' out || cat out err)"
 rm -rf again
-result 'a recording has its providers' "$(grep -q '"execution_providers" : "cuda:device_id=1","started_s"' provider/net-b1.profile.json || tail -n 3 provider/net-b1.profile.json)"
+result 'a recording has its providers' "$(grep -q '"execution_providers" : "cuda:device_id=1","in_turns" : [1-9][0-9]*,"in_turns_ns" : .[1-9][0-9,]*.,"started_s"' provider/net-b1.profile.json || tail -n 3 provider/net-b1.profile.json)"
 rm -rf provider
 
 rm -f fake/*
@@ -104,9 +104,9 @@ result 'printed command shows the table of all runs' "$(grep -q '^latency .* of 
 # ---- several recordings: the fake library's runs take 20 us, and 10 more for each thread
 FAKE_ORT=plain onnxcost record net.onnx --ort-lib "$fake" --runs 12 --threads 1 --threads 2 -o several/ >out 2>err
 rc=$?
-result 'two values of an option are recorded in turn and compared' "$([ $rc -eq 0 ] &&
-    [ "$(sed -n 's/^\([ab][0-9]\) .*/\1/p' out | tr '\n' ' ')" = 'a1 b1 b2 a2 b3 a3 a4 b4 b5 a5 ' ] &&
-    grep -q '^B  *slower by 33\.3 % (.*5 and 5 recordings, alternated' out || cat out err)"
+result 'two values of an option are recorded in turns and compared' "$([ $rc -eq 0 ] &&
+    [ "$(sed -n 's/^\([ab][0-9]\) .*/\1/p' out | tr '\n' ' ')" = 'a1 b1 a2 b2 a3 b3 a4 b4 a5 b5 ' ] &&
+    grep -q '^B  *slower by 33\.3 % (.*5 and 5 recordings, recorded in turns' out || cat out err)"
 result 'each variant is named with its value and files' "$(grep -q '^A  *--threads 1 -p several/net-a1.profile.json,.*a5.profile.json$' out &&
     grep -q '^B  *--threads 2 -p several/net-b1' out || cat out)"
 result 'one optimized model for each variant' "$([ "$(find several -name '*.optimized.onnx' | sort | tr '\n' ' ')" = 'several/net-a1.optimized.onnx several/net-b1.optimized.onnx ' ] || ls several)"
@@ -119,12 +119,12 @@ rm -rf several
 FAKE_ORT=plain onnxcost record net.onnx --ort-lib "$fake" --runs 12 --repeat 3 --opt-level all --session-config session.k=1 --session-config session.k=1 --session-config session.k=2 -o three/ >out 2>err
 rc=$?
 result 'more than two are compared with the first' "$([ $rc -eq 0 ] && [ "$(grep -c '^[abc][123] ' out)" -eq 9 ] && grep -q '^A  *--session-config session.k=1 -p' out &&
-    grep -q '^B  *no difference shown (.*3 and 3 recordings, alternated' out && grep -q '^C  *no difference shown (' out || cat out err)"
+    grep -q '^B  *no difference shown (.*3 and 3 recordings, recorded in turns' out && grep -q '^C  *no difference shown (' out || cat out err)"
 FAKE_ORT=plain onnxcost record net.onnx --ort-lib "$fake" --runs 12 --repeat 2 -o one/ >out 2>err
 result '--repeat of one setting' "$([ "$(find one -name 'net-a?.profile.json' | wc -l)" -eq 2 ] && ! grep -q '^B' out || cat out err)"
 cp net.onnx other.onnx
 FAKE_ORT=plain onnxcost record net.onnx other.onnx --ort-lib "$fake" --runs 12 --repeat 1 -o models/ >out 2>err
-result 'two models' "$(grep -q '^A  *net.onnx -p models/net-a1' out && grep -q '^B  *other.onnx -p models/other-b1' out && grep -q 'alternated; these' out || cat out err)"
+result 'two models' "$(grep -q '^A  *net.onnx -p models/net-a1' out && grep -q '^B  *other.onnx -p models/other-b1' out && grep -q 'recorded in turns; these' out || cat out err)"
 FAKE_ORT=plain onnxcost record net.onnx --ort-lib "$fake" --runs 12 --threads 1 --threads 2 --report -t 1 -o models/ >out 2>err
 result '--report prints the whole difference' "$(grep -q '^latency  *B is slower by 33' out && grep -q '^parameters' out || cat out err)"
 rm -rf three one models other.onnx

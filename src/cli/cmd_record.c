@@ -1,5 +1,5 @@
 /* record: runs a model on ONNX Runtime and writes its profile, or those of several runtimes, settings or models in
- * turn, for a comparison. */
+ * turns, for a comparison. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -142,17 +142,23 @@ int cli_record_end(struct cli_side *side, int rc, const struct oc_err *err)
     return rc ? cli_fail_err(err) : 0;
 }
 
+static int take_record_options(struct record_job *j, struct oc_record_opts *opts)
+{
+    int rc = cli_record_options(j->o, &j->side, opts);
+    opts->output = j->o->output;
+    opts->tag = *j->tag ? j->tag : NULL;
+    opts->no_optimized = j->no_optimized;
+    opts->fastest_probe_ns = j->fastest_probe_ns;
+    return rc;
+}
+
 static int make_recording(struct record_job *j)
 {
     struct oc_err err;
     struct oc_record_opts opts;
-    int rc = cli_record_options(j->o, &j->side, &opts);
+    int rc = take_record_options(j, &opts);
     if (rc)
         return rc;
-    opts.output = j->o->output;
-    opts.tag = *j->tag ? j->tag : NULL;
-    opts.no_optimized = j->no_optimized;
-    opts.fastest_probe_ns = j->fastest_probe_ns;
     cli_record_begin(&j->side);
     rc = oc_record(j->side.model, j->side.analysis, &opts, &j->recording, &err);
     return cli_record_end(&j->side, rc, &err);
@@ -361,45 +367,91 @@ static void add_profile(struct variant *x, const char *path)
     snprintf(x->profiles + n, cap - n, "%s%s", n ? "," : "", path);
 }
 
-/* A recording that load of others disturbed is repeated, at most as many as there are of each variant. */
-static int record_variant(struct variants *v, size_t at, uint32_t round)
+static void begin_round(struct variants *v, uint32_t round)
 {
-    struct variant *x = &v->item[at];
-    struct record_job *j = &x->job;
-    snprintf(j->tag, sizeof(j->tag), "-%c%u", 'a' + (int)at, round + 1);
-    j->no_optimized = round > 0;
-    for (bool again = true; again;) {
+    for (size_t i = 0; i < v->n; i++) {
+        struct record_job *j = &v->item[i].job;
+        snprintf(j->tag, sizeof(j->tag), "-%c%u", 'a' + (int)i, round + 1);
+        j->no_optimized = round > 0;
         j->fastest_probe_ns = v->fastest_probe_ns;
-        int rc = make_recording(j);
-        rc = rc ? rc : cli_output_write(NULL, put_line, j);
-        if (rc)
-            return rc;
-        const struct oc_record_info *info = oc_recording_info(j->recording);
-        v->fastest_probe_ns = info->fastest_probe_ns;
-        again = info->loaded && v->again < v->repeat;
-        v->again += again;
-        if (!again)
-            add_profile(x, info->profile);
-        if (!again && info->optimized)
-            x->optimized = cli_xstrndup(info->optimized, strlen(info->optimized));
-        oc_recording_free(j->recording);
-        j->recording = NULL;
     }
-    return 0;
+}
+
+/* One recording of each variant, in turns, if there is memory for all of them; the other way round in every other round. */
+static int record_together(struct variants *v, uint32_t round, struct oc_recording **made)
+{
+    struct oc_record_opts opts[MOST_VARIANTS];
+    struct oc_record_side side[MOST_VARIANTS];
+    struct oc_err err;
+    size_t failed;
+    bool reversed = oc_trial_is_reversed(round);
+    int rc = 0;
+    for (size_t i = 0; i < v->n && !rc; i++) {
+        struct record_job *j = &v->item[reversed ? v->n - 1 - i : i].job;
+        rc = take_record_options(j, &opts[i]);
+        opts[i].progress_arg = &v->item[0].job.side;
+        side[i] = (struct oc_record_side){j->side.model, j->side.analysis, &opts[i]};
+    }
+    if (rc)
+        return rc;
+    cli_record_begin(&v->item[0].job.side);
+    rc = oc_record_in_turns(side, v->n, made, &failed, &err);
+    return cli_record_end(&v->item[0].job.side, rc, &err);
+}
+
+/* Whether the recording has to be made once more: other processes disturbed it while it ran alone. At most as many are as there are
+ * of each variant. */
+static bool is_to_repeat(const struct variants *v, const struct oc_record_info *info)
+{
+    return info->loaded && info->turns_id <= 0 && v->again < v->repeat;
+}
+
+/* Prints a recording and keeps its files, or makes it again. */
+static int keep_recording(struct variants *v, struct variant *x, struct oc_recording *made)
+{
+    struct record_job *j = &x->job;
+    int rc = 0;
+    for (bool again = true; again && !rc;) {
+        j->recording = made;
+        rc = cli_output_write(NULL, put_line, j);
+        const struct oc_record_info *info = oc_recording_info(made);
+        v->fastest_probe_ns = info->fastest_probe_ns;
+        again = !rc && is_to_repeat(v, info);
+        v->again += again;
+        if (!rc && !again)
+            add_profile(x, info->profile);
+        if (!rc && !again && info->optimized)
+            x->optimized = cli_xstrndup(info->optimized, strlen(info->optimized));
+        oc_recording_free(made);
+        j->recording = NULL;
+        if (again) {
+            j->fastest_probe_ns = v->fastest_probe_ns;
+            rc = make_recording(j);
+            made = j->recording;
+        }
+    }
+    return rc;
 }
 
 static int record_rounds(struct variants *v)
 {
     int rc = 0;
     double from_s = oc_now_s();
-    for (uint32_t round = 0; round < v->repeat; round++)
-        for (size_t i = 0; i < v->n && !rc; i++) {
-            size_t at = oc_trial_is_reversed(round) ? v->n - 1 - i : i;
-            struct cli_side *side = &v->item[at].job.side;
-            oc_part_text("recording", round * v->n + i, v->repeat * v->n, from_s, side->part,
-                         sizeof(side->part));
-            rc = record_variant(v, at, round);
+    for (uint32_t round = 0; round < v->repeat && !rc; round++) {
+        struct oc_recording *made[MOST_VARIANTS] = {0};
+        struct cli_side *side = &v->item[0].job.side;
+        oc_part_text(v->n > 1 ? "round" : "recording", round, v->repeat, from_s, side->part,
+                     sizeof(side->part));
+        begin_round(v, round);
+        rc = record_together(v, round, made);
+        for (size_t i = 0; i < v->n && made[i]; i++) {
+            struct oc_recording *r = made[oc_trial_is_reversed(round) ? v->n - 1 - i : i];
+            if (!rc)
+                rc = keep_recording(v, &v->item[i], r);
+            else
+                oc_recording_free(r);
         }
+    }
     return rc;
 }
 

@@ -196,7 +196,7 @@ const struct cli_option cli_shared_options[] = {
      .set = CLI_RECORDS},
     {"repeat", 0, CLI_INT, AT(repeat), "K",
      .help = "recordings of each model, library, provider, level, number of threads or session entry, "
-             "alternated; bisect and tune: most processes of each in a comparison",
+             "in turns; bisect and tune: most processes of each in a comparison",
      .unit = "recordings", .otherwise = "1; 5 when several are compared; bisect, tune: 8",
      .set = CLI_RECORDS},
     {"time-budget", 0, CLI_TEXT, AT(time_budget), "TIME",
