@@ -62,47 +62,54 @@ def sets(o):
 
 
 def compare(o, where, models, rounds):
+    """The statements about the latency, the creation of the session and the first run."""
     sides = [",".join(sorted(glob.glob(f"{where}/*-{side}{r + 1}.profile.json"))[0] for r in rounds) for side in "ab"]
     done = run([o.bin, "diff", *models, "-p", sides[0], "-p", sides[1], "-f", "json"])
     if done.returncode:
         raise SystemExit(f"{where}: {done.stderr}")
-    return json.loads(done.stdout)["totals"]["latency"]
+    found = json.loads(done.stdout)
+    return {"latency": found["totals"]["latency"], "session": found["session"], "first run": found["first_run"]}
+
+
+def count(table, key, *what):
+    row = table.setdefault(key, [0] * (1 + len(what)))
+    for i, x in enumerate((True, *what)):
+        row[i] += bool(x)
 
 
 def evaluate(o):
-    equal, changed, wrong = {}, {}, []
+    equal, changed, width, wrong = {}, {}, {}, []
     for file in sorted(f for folder in o.folder for f in glob.glob(folder + "/*/set.json")):
         where, info = os.path.dirname(file), json.load(open(file))
-        truth = compare(o, where, info["models"], range(ROUNDS))["ratio"]
-        for k, subsets in SUBSETS.items():
-            for rounds in subsets:
-                c = compare(o, where, info["models"], rounds)
-                verdict = c["verdict"]
-                if not info["changed"]:
-                    row = equal.setdefault((info["load"], k), [0, 0, 0])
-                    row[0] += 1
-                    row[1] += verdict in ("slower", "faster")
-                    row[2] += verdict == "inconclusive"
-                    if verdict in ("slower", "faster"):
-                        wrong.append(f"equal, called {verdict}: {where} {k} recordings, {c['ratio']:.3f} {c['ratio_interval']}")
-                    continue
-                size = abs(math.log(truth))
-                bin_ = next((b for b, low, high in (("3 to 7 %", .03, .07), ("7 to 15 %", .07, .14), ("15 % and more", .14, 9)) if low <= size < high), "below 3 %")
-                row = changed.setdefault((bin_, k), [0, 0, 0, 0])
-                row[0] += 1
-                found = verdict == ("slower" if truth > 1 else "faster")
-                row[1] += found
-                row[2] += verdict == "inconclusive"
-                missed = not found and verdict != "inconclusive" and size >= 2 * math.log1p(c["smallest_difference"])
-                row[3] += missed
-                if missed or (verdict in ("slower", "faster") and not found and size > 0.01):
-                    wrong.append(f"change of {truth - 1:+.3f}, verdict {verdict}: {where} {k} recordings, {c['ratio']:.3f} {c['ratio_interval']}")
-    print("equal       recordings  comparisons  called different  inconclusive")
-    for (load, k), (n, different, unclear) in sorted(equal.items()):
-        print(f"{'loaded' if load else 'idle':<10}{k:>12}{n:>13}{different:>18}{unclear:>14}")
+        truth = compare(o, where, info["models"], range(ROUNDS))["latency"]["ratio"]
+        size = abs(math.log(truth))
+        name = next((b for b, low, high in (("3 to 7 %", .03, .07), ("7 to 15 %", .07, .14), ("15 % and more", .14, 9)) if low <= size < high), "below 3 %")
+        for k, rounds in ((k, rounds) for k, subsets in SUBSETS.items() for rounds in subsets):
+            told = compare(o, where, info["models"], rounds)
+            c = told["latency"]
+            verdict = c["verdict"]
+            width.setdefault(("loaded" if info["load"] else "idle", k), []).append(c["smallest_difference"])
+            if not info["changed"]:
+                for figure, x in told.items():
+                    different = x["verdict"] in ("slower", "faster")
+                    count(equal, (figure, "loaded" if info["load"] else "idle", k), different, x["verdict"] == "inconclusive")
+                    if different:
+                        wrong.append(f"equal, {figure} called {x['verdict']}: {where} {k} recordings, {x['ratio']:.3f} {x['ratio_interval']}")
+                continue
+            found = verdict == ("slower" if truth > 1 else "faster")
+            missed = not found and verdict != "inconclusive" and size >= 2 * math.log1p(c["smallest_difference"])
+            count(changed, (name, k), found, verdict == "inconclusive", missed)
+            if missed or (verdict in ("slower", "faster") and not found and size > 0.01):
+                wrong.append(f"change of {truth - 1:+.3f}, verdict {verdict}: {where} {k} recordings, {c['ratio']:.3f} {c['ratio_interval']}")
+    print("equal                 recordings  comparisons  called different  inconclusive")
+    for (figure, load, k), (n, different, unclear) in sorted(equal.items()):
+        print(f"{figure:<11}{load:<9}{k:>12}{n:>13}{different:>18}{unclear:>14}")
+    print("\nsmallest difference, median and 90 %")
+    for (load, k), all_ in sorted(width.items()):
+        print(f"{load:<20}{k:>12}{100 * sorted(all_)[len(all_) // 2]:>11.1f} %{100 * sorted(all_)[int(0.9 * len(all_))]:>8.1f} %")
     print("\nchange          recordings  comparisons  found  inconclusive  missed")
-    for (bin_, k), (n, found, unclear, missed) in sorted(changed.items()):
-        print(f"{bin_:<14}{k:>12}{n:>13}{found:>7}{unclear:>14}{missed:>8}")
+    for (name, k), (n, found, unclear, missed) in sorted(changed.items()):
+        print(f"{name:<14}{k:>12}{n:>13}{found:>7}{unclear:>14}{missed:>8}")
     print("\n".join(wrong))
 
 
