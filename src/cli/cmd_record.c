@@ -377,7 +377,7 @@ static void begin_round(struct variants *v, uint32_t round)
     }
 }
 
-/* One recording of each variant, in turns, if there is memory for all of them; the other way round in every other round. */
+/* One recording of each variant, in turns, if there is memory for all of them; in reverse order in every other round. */
 static int record_together(struct variants *v, uint32_t round, struct oc_recording **made)
 {
     struct oc_record_opts opts[MOST_VARIANTS];

@@ -100,7 +100,7 @@ int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
               const struct oc_record_opts *opts, struct oc_recording **out, struct oc_err *err);
 /* Several recordings for a comparison, each as oc_record makes it, whose processes take turns: all sessions exist, one runs for 2 to
  * 20 ms while the others wait, and each goes on until all have enough runs. With fewer threads than processors, they run on the
- * same processors. So what drifts on a machine, and what differs between its processors, reaches all of them alike. All sessions
+ * same processors. So what drifts on a machine, and what differs between its processors, reaches all of them. All sessions
  * are in memory. out: n recordings; all NULL on failure. *failed: the side that failed, n: none. Errors: those of oc_record. */
 struct oc_record_side {
     const struct oc_model *model;

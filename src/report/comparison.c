@@ -316,7 +316,7 @@ void oc_compare_recorded(const struct oc_recorded *a, size_t n_a, const struct o
     bool turns = order == OC_RECORDED_TURNS;
     out->prior = turns ? mean_pair_prior(a, b, n_a)
                        : pow(measured.process, 2) + pow(measured.of_spread, 2) * spread / (double)(n_a + n_b);
-    /* the prior was measured for latencies: it says little about what a process does once, where the recordings tell more */
+    /* the prior was measured for latencies: it says little about what a process does once, where there are several recordings */
     double weight = a[0].once && n_a + n_b > 2 ? 0 : measured.freedom;
     struct moderated m = turns ? compare_pairs(x, y, n_a, out->prior)
                                : compare_logs(x, n_a, y, n_b, out->prior, weight, order);
@@ -444,7 +444,7 @@ const char *oc_compared_note(const struct oc_comparison *c, struct oc_arena *a)
 {
     uint32_t all = c->n[0] + c->n[1];
     const char *text = "";
-    bool apart = c->order != OC_RECORDED_TURNS; /* else both sides were disturbed alike */
+    bool apart = c->order != OC_RECORDED_TURNS; /* else both sides were disturbed */
     if (c->disturbed && apart)
         text = oc_printf(a, "%u of %u recordings disturbed (spread above %.0f %%", c->disturbed, all,
                          100 * measured.most_spread);

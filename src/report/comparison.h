@@ -60,7 +60,7 @@ struct oc_comparison {
 #define OC_COMPARISON_LEVEL 0.95
 
 /* A value that a process has once, such as the time in which it created the session: the spread of runs is assumed. Processes that
- * take turns make it one after the other: it is alternated, not in turns. */
+ * take turns make it in sequence: it is alternated, not in turns. */
 struct oc_recorded oc_recorded_once(double ns, double started_s, double turns_id, bool loaded);
 /* The recording of a profile; false: its latency is not known. */
 bool oc_recorded_of(const struct oc_profile *p, double latency_ns, struct oc_recorded *out);

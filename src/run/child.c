@@ -1,7 +1,7 @@
 /* run/: Records a profile: loads ONNX Runtime, makes inputs, runs in a child process. No library is loaded
  * from the working directory or from folders that others can write; security.md promises that.
  * This file: work in processes of their own, alone or in turns. In turns, one process works and the others wait: what drifts
- * on a machine reaches all of them alike. The caller gives the turns, so that a process that dies does not keep one.
+ * on a machine reaches all of them. The caller gives the turns, so that a process that dies does not keep one.
  * Private to the folder: ort_lib.h providers.h record_files.h record_job.h. */
 #include <errno.h>
 #include <limits.h>
@@ -153,7 +153,7 @@ struct process {
     pid_t pid; /* -1: it could not be started */
     int from;  /* the end of its messages' pipe; -1: closed */
     int turns
-        [2]; /* both ends of the pipe of its turns, so that a write to a dead process is no signal; -1: none */
+        [2]; /* both ends of the pipe of its turns, so that a write to a dead process raises no signal; -1: none */
     FILE *output;
     struct message last; /* MSG_STAGE: it ended without a last message */
     char stage[1024];

@@ -369,7 +369,7 @@ static bool fit_together(const struct oc_record_side *side, size_t n)
     return available <= 0 || need <= share * available;
 }
 
-/* One after the other. */
+/* In sequence. */
 static int record_each(const struct oc_record_side *side, size_t n, struct oc_recording **out, size_t *failed,
                        struct oc_err *err)
 {

@@ -197,7 +197,7 @@ void oc_child_number(struct oc_child *c, unsigned what, double value);
 void oc_child_text(struct oc_child *c, unsigned what, const char *text);
 bool oc_child_takes_turns(const struct oc_child *c);
 /* Ends a turn and waits for the next one. `enough`: the worker could end this phase. Returns whether it has to: all workers that
- * are in the phase have enough. A worker that runs alone gets its own word back. */
+ * are in the phase have enough. For a worker that runs alone that is `enough`. */
 bool oc_child_turn(struct oc_child *c, bool enough);
 /* Begins the next phase with a new turn, when no worker is in an earlier phase. */
 void oc_child_phase(struct oc_child *c);

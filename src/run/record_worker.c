@@ -1,6 +1,6 @@
 /* The process that runs the model: a session without profiling, one with it, or both models once. Results are messages (child.h of
  * record_files.h); nothing here reaches the caller in another way. Workers that take turns run on the same processors, and
- * the time in which others run is no part of theirs. */
+ * the time in which others run is not counted. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -390,7 +390,7 @@ static double number_field(const struct ort_reading *r, unsigned f)
     return oc_parse_double(s.s, s.n, &v) && v > 0 && isfinite(v) ? v : 0;
 }
 
-/* "[12,13,14]" without those that are no positive numbers. A file that has them several times gets no more memory. */
+/* "[12,13,14]" without those that are not positive. A file that has them several times gets no more memory. */
 static void store_turns(struct ort_reading *r, double *ns, struct oc_prof_machine *m)
 {
     struct oc_str s = ort_field(r, F_TURN_NS);

@@ -229,7 +229,7 @@ static void differences_between_turns_widen_the_interval(void **state)
     oc_compare_recorded(a, 1, b, 1, OC_RECORDED_TURNS, &c);
     assert_true(fabs(log(c.low) - (0.1 - 2.776445 * sqrt(0.0003))) < 1e-6);
     assert_int_equal(c.verdict, OC_COMPARED_SLOWER);
-    a[0].n_turn = 7; /* too few to know: 2 (0.015^2 + (0.35 * 0.01)^2) */
+    a[0].n_turn = 7; /* too few: 2 (0.015^2 + (0.35 * 0.01)^2) */
     oc_compare_recorded(a, 1, b, 1, OC_RECORDED_TURNS, &c);
     assert_true(fabs(log(c.low) - (0.1 - 2.776445 * sqrt(0.0004745))) < 1e-6);
 }
@@ -261,7 +261,7 @@ static void only_pairs_of_one_round_took_turns(void **state)
     assert_int_equal(oc_recorded_order(a, 2, b + 1, 2), OC_RECORDED_MINUTE);
     b[2].turns_id = 0;
     assert_int_equal(oc_recorded_order(a, 3, b, 3), OC_RECORDED_MINUTE);
-    for (unsigned i = 0; i < 2; i++) { /* sessions are created one after the other */
+    for (unsigned i = 0; i < 2; i++) { /* sessions are created in sequence */
         a[i] = oc_recorded_once(1e6, 5, 7 + i, false);
         b[i] = oc_recorded_once(1e6, 5, 7 + i, false);
     }

@@ -236,7 +236,7 @@ static void workers_take_turns_until_all_have_enough(void **state)
     size_t failed;
     assert_int_equal(run_turns(t, 3, &failed, &err), 0);
     assert_int_equal(failed, 3);
-    /* all have enough after the third turn of b, and c does not begin one more; nobody begins the second phase before all have
+    /* all have enough after the third turn of b, and c does not begin one more; no worker begins the second phase before all have
      * ended the first */
     assert_string_equal(t[0].diary->text, "abcabcab"
                                           "CABCABCAB");
@@ -257,7 +257,7 @@ static void one_that_dies_with_its_turn_ends_all(void **state)
     munmap(t[0].diary, sizeof(*t[0].diary));
 }
 
-/* Alone there are no turns: a worker gets its own word. */
+/* Alone there are no turns: a worker decides when it has enough. */
 static void alone_a_worker_decides(void **state)
 {
     (void)state;

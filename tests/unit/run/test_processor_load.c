@@ -138,7 +138,7 @@ static int kept_of(const cpu_set_t *two)
     return p.at[0];
 }
 
-static void the_fastest_processors_are_kept(void **state)
+static void a_process_keeps_to_the_fastest_processors(void **state)
 {
     (void)state;
     cpu_set_t may, two;
@@ -243,7 +243,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(throttling_is_summed, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(long_words_are_cut, make_folder, remove_folder),
 #ifdef __linux__
-        cmocka_unit_test_setup_teardown(the_fastest_processors_are_kept, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_process_keeps_to_the_fastest_processors, make_folder,
+                                        remove_folder),
         cmocka_unit_test_setup_teardown(one_of_each_core_comes_first, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(new_threads_are_spread, make_folder, remove_folder),
 #endif

@@ -225,7 +225,7 @@ static void turns_show_what_drift_hides(void **state)
             .truth_ns = truth_ns, .turns = true, .fails = -1, .disturbed = 3, .random = seed};
         struct oc_bisect *b = search(&s, 4, false);
         found += b->n_found == 1 && b->step[b->found[0]].to == 2;
-        assert_int_equal(b->trials.counts.repeated, 0); /* load reaches all alike */
+        assert_int_equal(b->trials.counts.repeated, 0); /* load reaches all */
         assert_int_equal(b->step[0].c.order, OC_RECORDED_TURNS);
         oc_bisect_free(b);
     }
