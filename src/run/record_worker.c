@@ -291,7 +291,7 @@ static void rest(const struct worker *w)
     for (int i = 0; i < MOST_RESTS; i++) {
         double used_s = oc_own_processor_s();
         nanosleep(&pause, NULL);
-        if ((oc_own_processor_s() - used_s) * 1e9 < REST_NS / 10)
+        if ((oc_own_processor_s() - used_s) * 1e10 < REST_NS)
             break;
     }
 }
