@@ -316,11 +316,13 @@ static int start_process(struct process *all, size_t at, bool turns)
     fflush(NULL); /* the runtime's code may flush its copy of the streams */
     p->pid = fork();
     if (p->pid == 0) {
+        const struct process own = *p;
         close(up[0]);
         for (size_t i = 0; turns && i <= at; i++)
             close(all[i].turns[1]);
+        free(all); /* the copy of the caller's list */
         oc_entry_forget();
-        be_child((struct oc_child){.fd = up[1], .turn_fd = p->turns[0]}, p->output, p->task);
+        be_child((struct oc_child){.fd = up[1], .turn_fd = own.turns[0]}, own.output, own.task);
     }
     int error = errno;
     close(up[1]);
