@@ -13,6 +13,7 @@
 
 #ifdef __linux__
 #include <sched.h>
+#include <sys/syscall.h>
 #endif
 
 /* The system counts in ticks of 10 ms: over a shorter time their number says nothing. */
@@ -82,11 +83,6 @@ static struct ticks read_ticks(void)
 double oc_wall_time_s(void)
 {
     return seconds_of(CLOCK_REALTIME);
-}
-
-double oc_own_processor_s(void)
-{
-    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 void oc_load_begin(struct oc_load *l)
@@ -303,7 +299,37 @@ void oc_spread_threads(const struct oc_processors *p)
     }
 }
 
+/* "123 (name) R ...": the name may have anything in it. */
+static bool is_running(long id)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof(path), "/proc/self/task/%ld/stat", id);
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+    if (f)
+        fclose(f);
+    text[n] = '\0';
+    const char *end = strrchr(text, ')');
+    return end && end[1] == ' ' && end[2] == 'R';
+}
+
+bool oc_other_threads_run(void)
+{
+    long id[MOST_PROCESSORS];
+    size_t n = list_threads(id, OC_COUNT(id));
+    long self = syscall(SYS_gettid);
+    for (size_t i = 0; i < n; i++)
+        if (id[i] != self && is_running(id[i]))
+            return true;
+    return false;
+}
+
 #else
+
+bool oc_other_threads_run(void)
+{
+    return false;
+}
 
 void oc_keep_processors(const char *folder, uint32_t threads, struct oc_processors *out)
 {

@@ -47,8 +47,7 @@ struct oc_recording {
 
 /* ---- load of other processes ---------------------------------------------------------------------------- */
 
-double oc_wall_time_s(void);     /* since 1970 */
-double oc_own_processor_s(void); /* that all threads of this process have used */
+double oc_wall_time_s(void); /* since 1970 */
 
 struct oc_load {
     double started_s; /* since 1970 */
@@ -78,6 +77,9 @@ void oc_keep_processors(const char *folder, uint32_t threads, struct oc_processo
  * processors of one machine differ, so that it matters which thread runs where. */
 void oc_spread_threads_begin(struct oc_processors *p);
 void oc_spread_threads(const struct oc_processors *p);
+/* Whether a thread of this process apart from the calling one runs or would if it had a processor; false where it is not known. The
+ * time that they have used does not say so: the system adds it up at its ticks. */
+bool oc_other_threads_run(void);
 
 #define OC_PROCESSORS_FOLDER "/sys/devices/system/cpu"
 /* How often the processors were throttled since the machine was started; 0 also where it is not known. */

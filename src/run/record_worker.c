@@ -20,7 +20,7 @@ enum {
     ORT_ARENA_ALLOCATOR = 1,
     MOST_RUNS = 100000,
     REST_NS = 1000000,
-    MOST_RESTS = 50,
+    MOST_RESTS = 200,
     TURNS = 32, /* that runs of a given number, or of a profile, are divided into */
 };
 static const double NS_PER_S = 1e9, SHORT_S = 0.2, MOST_TURN_NS = 2e7, LEAST_TURN_NS = 2e6;
@@ -282,18 +282,13 @@ static bool turn_is_over(const struct turn *t, double now_ns)
 }
 
 /* Other threads of the runtime look for work some time before they sleep, on processors that another worker is about to use: waits
- * until this process uses no processor. */
+ * until they do. */
 static void rest(const struct worker *w)
 {
-    const struct timespec pause = {.tv_nsec = REST_NS};
     if (!oc_child_takes_turns(w->c) || w->j->o->threads == 1)
         return;
-    for (int i = 0; i < MOST_RESTS; i++) {
-        double used_s = oc_own_processor_s();
-        nanosleep(&pause, NULL);
-        if ((oc_own_processor_s() - used_s) * 1e10 < REST_NS)
-            break;
-    }
+    for (int i = 0; i < MOST_RESTS && oc_other_threads_run(); i++)
+        nanosleep(&(struct timespec){.tv_nsec = REST_NS}, NULL);
 }
 
 /* After a run: whether it was the last one. A worker that has enough goes on for as long as another one has not: their runs

@@ -181,6 +181,36 @@ static void one_of_each_core_comes_first(void **state)
     sched_setaffinity(0, sizeof(may), &may);
 }
 
+static volatile bool may_stop;
+
+static void *run_until_told(void *arg)
+{
+    while (!may_stop)
+        ;
+    return arg;
+}
+
+/* A thread that was joined may still be ending. */
+static bool all_end_up_waiting(void)
+{
+    for (int i = 0; i < 5000 && oc_other_threads_run(); i++)
+        usleep(1000);
+    return !oc_other_threads_run();
+}
+
+/* A thread that runs is seen at once, one that waits is not. */
+static void threads_that_run_are_seen(void **state)
+{
+    (void)state;
+    pthread_t busy;
+    assert_true(all_end_up_waiting());
+    assert_int_equal(pthread_create(&busy, NULL, run_until_told, NULL), 0);
+    assert_true(oc_other_threads_run());
+    may_stop = true;
+    pthread_join(busy, NULL);
+    assert_true(all_end_up_waiting());
+}
+
 static void *wait_for_a_byte(void *arg)
 {
     char c;
@@ -247,6 +277,7 @@ int main(void)
                                         remove_folder),
         cmocka_unit_test_setup_teardown(one_of_each_core_comes_first, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(new_threads_are_spread, make_folder, remove_folder),
+        cmocka_unit_test(threads_that_run_are_seen),
 #endif
         cmocka_unit_test(pauses_do_not_count),
     };
